@@ -13,7 +13,7 @@ namespace halo::analysis {
 struct RunValues {                              // nullopt: not known
     std::vector<std::optional<double>> params;  // by ParamId
     std::vector<std::vector<double>> coefs;     // by CoefId
-    std::optional<std::array<std::int64_t, ir::kMaxRank>> extent;
+    std::optional<rt::Extent> extent;
 };
 
 using Cell = std::array<std::int64_t, ir::kMaxRank>;  // its index along each axis

@@ -66,7 +66,7 @@ FieldWeights weights_in_c(const halo_field_weights& given, const std::vector<Gra
     if (given.values == nullptr) {
         need(given.cells.memory, "an array of weights");
         const halo_view& cells = given.cells;
-        weights.cells = {cells.memory, cells.bytes, cells.first_cell, cells.pitch, cells.slice};
+        weights.cells = {cells.memory, cells.bytes, cells.first_cell, cells.pitch, cells.slice, cells.volume};
         return weights;
     }
     // The type does not matter where the weights do not.

@@ -138,8 +138,8 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field) 
         open.engine.type_of(field);  // throws where there is none
         const driver::RunRequest request = detail::request_of(open);
         const driver::Output output = driver::saved_array(open.program(), request, field, "");
-        const std::array<double, 3> first = request.first_point(output);
-        std::array<double, 3> spacing = request.spacing;
+        const std::array<double, rt::kMaxRank> first = request.first_point(output);
+        std::array<double, rt::kMaxRank> spacing = request.spacing;
         for (double& each : spacing)
             each *= output.grid.factor;
         const auto rank = static_cast<std::ptrdiff_t>(request.axes.size());

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/grid_rules.h"
+
 namespace halo::bench {
 
-using Extent = std::array<std::int64_t, 3>;  // 1 past the rank
+using rt::Extent;
 
 // "16384²", "512 × 512 × 64"
 std::string grid_words(const Extent& extent);

@@ -69,7 +69,7 @@ void give_data(rt::Session& session, std::int64_t rows) {
         const rt::FieldPlan& field = plan.fields[n];
         if (!is_given(field)) continue;
         const auto own = field.grid.extent(session.geometry().extent);
-        const std::int64_t cells = own[0] * own[1] * own[2], bytes = cells * rt::size_of(field.type);
+        const std::int64_t cells = own.cells(), bytes = cells * rt::size_of(field.type);
         std::byte* values = buffer.resize(static_cast<std::size_t>(bytes));
         for (int time = 0; time >= -field.history; --time) {
             fill_random(values, cells, type_of(field), seed_of(n, time));

@@ -136,7 +136,7 @@ std::vector<Program> full_programs() {
 }
 
 std::string id_of(const Program& program) {
-    const auto& [x, y, z] = program.extent;
+    const auto [x, y, z] = std::tuple(program.extent[0], program.extent[1], program.extent[2]);
     std::string text = fmt::format("{}-{}", program.spec, x);
     if (x == y && (z == 1 || y == z)) return text;
     text += fmt::format("x{}", y);

@@ -66,8 +66,8 @@ struct ModelPoint {
     rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
     std::int64_t interval = 1;
     double cells = 0;
-    double seconds = 0;                  // a step
-    std::array<int, 3> counts{1, 1, 1};  // pieces along each axis
+    double seconds = 0;              // a step
+    rt::Lengths counts{1, 1, 1, 1};  // pieces along each axis
     double rate() const { return cells / seconds; }
 };
 

@@ -38,7 +38,7 @@ std::vector<schedule::Schedule> naive(const ir::Program& program, const schedule
                                       const Extent& extent) {
     schedule::Pins pins;
     pins.strategy = schedule::Direct{};
-    pins.threads = program.rank() == 1 ? std::array<int, 3>{256, 1, 1} : std::array<int, 3>{32, 8, 1};
+    pins.threads = program.rank() == 1 ? rt::Lengths{256, 1, 1} : rt::Lengths{32, 8, 1};
     pins.cells = {1, 1, 1};
     pins.min_blocks = 0;
     std::string why;

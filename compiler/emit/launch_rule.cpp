@@ -157,6 +157,7 @@ private:
                 return parameter;
             case Kind::pitch:
             case Kind::slice:
+            case Kind::volume:
             case Kind::coefs:
             case Kind::rows:
             case Kind::points:

@@ -86,7 +86,7 @@ private:
     const rt::TimeBlock::Resident& resident() const { return *block().resident(); }
 
     // Why the kernels' one grid cannot stay on the chip; empty where it can.
-    std::string reason_against_resident(const std::array<std::int64_t, 3>& extent) const {
+    std::string reason_against_resident(const rt::Extent& extent) const {
         for (std::size_t axis = 0; axis < model_.extents.size(); ++axis) {
             if (extent[axis] > resident().most_extent[axis])
                 return fmt::format("its blocks reach over {} cells along {}, and the grid has {}",

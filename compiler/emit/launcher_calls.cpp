@@ -249,6 +249,10 @@ private:
             wrong += " || slice % pitch != 0 || slice / pitch < solver->" + model_.extents[1];
             words += ", or slice is no multiple of pitch with room for a plane";
         }
+        if (strides.size() > 2) {
+            wrong += " || volume / slice < solver->" + model_.extents[2];
+            words += ", or volumes overlap";
+        }
         refuse(wrong, function + ": " + words);
     }
 

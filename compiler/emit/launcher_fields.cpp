@@ -23,7 +23,7 @@ FieldArray LauncherModel::array_of(int field, const std::string& members) const 
         if (grid.has(axis)) array.axes.push_back(axis);
     const std::string pitch = members + "pitch";
     if (grid.is_whole()) {
-        array.strides = {"1", pitch, members + "slice"};
+        array.strides = {"1", pitch, members + "slice", members + "volume"};
         array.strides.resize(static_cast<std::size_t>(plan.rank));
         array.origin = members + "origin";
         array.elements = members + "elements";
@@ -57,7 +57,7 @@ bool LauncherModel::has_fewer_axes() const {
 }
 
 std::vector<std::string> LauncherModel::strides(int field) const {
-    std::vector<std::string> names{"pitch", "slice"};
+    std::vector<std::string> names{"pitch", "slice", "volume"};
     names.resize(static_cast<std::size_t>(plan.fields[field].grid.rank(plan.rank) - 1));
     return names;
 }

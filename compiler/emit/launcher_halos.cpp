@@ -78,7 +78,7 @@ private:
         const FieldNames& names = model_.fields[index];
         std::string axes;
         auto stride = array.strides.begin();
-        for (int axis = 0; axis < rt::kMaxRank; ++axis) {
+        for (int axis = 0; axis < std::max(plan_.rank, 3); ++axis) {
             const bool has = std::ranges::find(array.axes, axis) != array.axes.end();
             if (has) write_axis(field, names, axis, *stride++);
             axes += has ? ", " + axis_name(names, axis) : ", Axis()";

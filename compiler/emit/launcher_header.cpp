@@ -13,15 +13,17 @@ namespace {
 
 // "128, 128, 128" for an example.
 std::string example_extents(int rank) {
-    return rank == 1 ? "1024" : rank == 2 ? "512, 512" : "128, 128, 128";
+    return rank == 1 ? "1024" : rank == 2 ? "512, 512" : rank == 3 ? "128, 128, 128" : "64, 64, 64, 64";
 }
 
 std::string element_index(const LauncherModel& model) {
     const auto& axes = model.plan.axes;
     if (model.plan.rank == 1) return axes[0];
     if (model.plan.rank == 2) return fmt::format("{} + {} * {}", axes[0], model.extents[0], axes[1]);
+    const std::string planes =
+        model.plan.rank == 3 ? axes[2] : fmt::format("({} + {} * {})", axes[2], model.extents[2], axes[3]);
     return fmt::format("{} + {} * ({} + {} * {})", axes[0], model.extents[0], axes[1], model.extents[1],
-                       axes[2]);
+                       planes);
 }
 
 class HeaderWriter {
@@ -69,7 +71,9 @@ private:
         out_.line("// `copy` takes the first cell of an array of yours{}.",
                   plan_.rank == 1   ? ""
                   : plan_.rank == 2 ? ", whose rows lie `pitch` elements apart"
-                                    : ", whose rows lie `pitch` elements apart and planes `slice`");
+                  : plan_.rank == 3 ? ", whose rows lie `pitch` elements apart and planes `slice`"
+                                    : ", whose rows lie `pitch` elements apart, planes `slice` and volumes "
+                                      "`volume`");
         out_.line(
             "// It does not wait: the array is to stay as it is until the stream has come so far. All of "
             "them take");

@@ -397,7 +397,7 @@ std::string LauncherModel::part(const std::string& name) const {
     const std::size_t from = begin + heading.size();
     const std::size_t end = text.find("// [", from);
     std::string section = text.substr(from, end == std::string::npos ? end : end - from);
-    constexpr const char* kExtents[] = {"NX", "NY", "NZ"};
+    constexpr const char* kExtents[] = {"NX", "NY", "NZ", "NW"};
     for (int axis = 0; axis < plan.rank; ++axis)
         replace_all(section, kExtents[axis], "solver." + extents[axis]);
     replace_all(section, "stencil_status", status);
@@ -408,6 +408,10 @@ std::string LauncherModel::part(const std::string& name) const {
 
 std::string why_no_launcher(const rt::LaunchPlan& plan) {
     if (rt::has_coarse_grids(plan)) return "fields lie on several grids";
+    if (plan.rank > 3 && std::ranges::any_of(plan.fields, [&](const rt::FieldPlan& field) {
+            return field.interleave > 1 || (!field.grid.is_whole() && field.grid.rank(plan.rank) > 2);
+        }))
+        return "fields over a grid of four axes lie over three of them, or with components side by side";
     if (rt::waits_within_repeats(plan))
         return "the host computes numbers between the statements of a `repeat`";
     return "";

@@ -132,6 +132,18 @@ cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, 
     copy.kind = cudaMemcpyDefault;
     return cudaMemcpy3DAsync(&copy, solver.stream);
 }
+// [copies 4]
+// Volumes lie `volume` elements apart.
+template <class T>
+cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, long long to_slice,
+                       long long to_volume, const T* from, long long from_pitch, long long from_slice,
+                       long long from_volume) {
+    cudaError_t error = cudaSuccess;
+    for (long long number = 0; number < NW && error == cudaSuccess; ++number)
+        error = copy_cells(solver, to + number * to_volume, to_pitch, to_slice, from + number * from_volume,
+                           from_pitch, from_slice);
+    return error;
+}
 // [copies over fewer axes]
 // The same for a field over fewer axes than the grid has: so many rows of its own cells.
 template <class T>
@@ -242,7 +254,7 @@ __device__ inline long long source_cell(long long i, const Axis& axis) {
     }
     return i;
 }
-
+// [halo 3]
 // Sets the halo of one array; `cells` points to its first cell. Each axis maps its own index; past fixed
 // faces the first such axis gives the value.
 template <class T>
@@ -278,5 +290,47 @@ template <class T>
 stencil_status fill_halo(const stencil_solver& solver, T* first_cell, const Axis& x, const Axis& y,
                          const Axis& z) {
     fill_halo<<<1024, 256, 0, solver.stream>>>(first_cell, x, y, z);
+    return check(cudaGetLastError(), "filling a halo");
+}
+// [halo 4]
+// Sets the halo of one array; `cells` points to its first cell. Each axis maps its own index; past fixed
+// faces the first such axis gives the value.
+template <class T>
+__global__ void fill_halo(T* cells, Axis x, Axis y, Axis z, Axis w) {
+    const Axis axes[] = {x, y, z, w};
+    long long total = 1;
+    for (const Axis& axis : axes)
+        total *= axis.below + axis.cells + axis.above;
+    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
+    const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    for (long long at = thread; at < total; at += threads) {
+        long long rest = at, to = 0, from = 0;
+        bool in_grid = true, is_set = true, has_value = false;
+        double value = 0;
+        for (const Axis& axis : axes) {
+            const long long padded = axis.below + axis.cells + axis.above;
+            const long long i = rest % padded - axis.below;
+            rest /= padded;
+            in_grid = in_grid && i >= 0 && i < axis.cells;
+            to += i * axis.stride;
+            const long long source = source_cell(i, axis);
+            if (source == kLowValue || source == kHighValue) {
+                if (!has_value) value = source == kLowValue ? axis.low_value : axis.high_value;
+                has_value = true;
+            } else if (source < 0) {
+                is_set = false;
+            } else {
+                from += source * axis.stride;
+            }
+        }
+        if (in_grid || !(has_value || is_set)) continue;
+        cells[to] = has_value ? static_cast<T>(value) : cells[from];
+    }
+}
+
+template <class T>
+stencil_status fill_halo(const stencil_solver& solver, T* first_cell, const Axis& x, const Axis& y,
+                         const Axis& z, const Axis& w) {
+    fill_halo<<<1024, 256, 0, solver.stream>>>(first_cell, x, y, z, w);
     return check(cudaGetLastError(), "filling a halo");
 }

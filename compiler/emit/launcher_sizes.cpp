@@ -24,6 +24,7 @@ public:
         out_.line("int {};", model_.extent_list("", ", "));
         if (plan_.rank > 1) out_.line("int pitch;           // elements from one row to the next");
         if (plan_.rank > 2) out_.line("long long slice;     // elements from one plane to the next");
+        if (plan_.rank > 3) out_.line("long long volume;    // elements from one volume to the next");
         out_.line("long long origin;    // elements of an array before its first cell");
         out_.line("long long elements;  // of an array");
     }
@@ -45,6 +46,8 @@ public:
         if (plan_.rank > 1) constant("int", "pitch", geometry.pitch, "elements from one row to the next");
         if (plan_.rank > 2)
             constant("long long", "slice", geometry.slice, "elements from one plane to the next");
+        if (plan_.rank > 3)
+            constant("long long", "volume", geometry.volume, "elements from one volume to the next");
         constant("long long", "origin", geometry.origin, "elements of an array before its first cell");
         constant("long long", "elements", geometry.elements, "of an array");
         std::size_t longest = 0;
@@ -121,7 +124,7 @@ private:
     }
 
     void write_block_limits() {
-        for (int axis = 1; axis < plan_.rank; ++axis) {
+        for (int axis = 1; axis < std::min(plan_.rank, 3); ++axis) {
             int smallest = std::numeric_limits<int>::max();
             for (const rt::KernelPlan& kernel : plan_.kernels) {
                 if (kernel.domain.kind != rt::Domain::Kind::grid) continue;
@@ -131,6 +134,15 @@ private:
             }
             const std::int64_t most = std::int64_t{kMostBlocks} * smallest;
             if (most >= std::numeric_limits<int>::max()) continue;
+            if (axis == 2 && plan_.rank > 3) {
+                refuse("",
+                       fmt::format("1LL * ceil_div({}, {}) * {} > {}", model_.extents[2], smallest,
+                                   model_.extents[3], kMostBlocks),
+                       fmt::format("%lld cells along {} and %lld along {} are more blocks than can be",
+                                   plan_.axes[2], plan_.axes[3]),
+                       {model_.extents[2], model_.extents[3]});
+                continue;
+            }
             refuse(
                 "", fmt::format("{} > {}", model_.extents[axis], most),
                 fmt::format("%lld cells along {}: {} are the most for these kernels", plan_.axes[axis], most),
@@ -169,13 +181,16 @@ private:
         if (plan_.rank > 1 && halo[1][0] > 0) origin += " + " + times(halo[1][0], "pitch");
         if (plan_.rank > 2) out_.line("solver.slice = pitch * {};", padded(1));
         if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
+        if (plan_.rank > 3) out_.line("solver.volume = solver.slice * {};", padded(2));
+        if (plan_.rank > 3 && halo[3][0] > 0) origin += " + " + times(halo[3][0], "solver.volume");
         out_.line("solver.origin = {};", origin);
         // The last vector of the last row may read past its halo.
         const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kRowAlignment) : "";
         out_.line("solver.elements = {}{};",
                   plan_.rank == 1   ? "pitch"
                   : plan_.rank == 2 ? "pitch * " + padded(1)
-                                    : "solver.slice * " + padded(2),
+                  : plan_.rank == 3 ? "solver.slice * " + padded(2)
+                                    : "solver.volume * " + padded(3),
                   tail);
     }
 

@@ -174,7 +174,8 @@ private:
             parts.emplace_back("blocks");
         if (model_.has_rows()) parts.emplace_back("rows");
         if (model_.has_series()) parts.emplace_back("series");
-        parts.push_back(fmt::format("copies {}", plan_.rank));
+        parts.push_back(fmt::format("copies {}", std::min(plan_.rank, 3)));
+        if (plan_.rank > 3) parts.emplace_back("copies 4");
         if (model_.has_fewer_axes()) parts.emplace_back("copies over fewer axes");
         if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");
@@ -184,7 +185,8 @@ private:
         if (model_.has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
         if (model_.has_fixed_face(rt::ElementType::bf16)) parts.emplace_back("bf16 bits");
         if (model_.rounds_faces()) parts.emplace_back("nearest");
-        if (model_.fills_halos_by_copies()) parts.emplace_back("halo");
+        if (model_.fills_halos_by_copies())
+            parts.insert(parts.end(), {"halo", plan_.rank > 3 ? "halo 4" : "halo 3"});
         for (const std::string& part : parts) {
             out_.blank_line();
             out_.text(model_.part(part));
@@ -233,7 +235,18 @@ private:
         return {missing == 0 ? extent : fmt::format("std::max({} - {}, 0)", extent, missing)};
     }
 
+    // As the runtime's blocks_of().
     std::string blocks_along(const rt::KernelPlan& kernel, int axis) const {
+        if (axis == 2 && plan_.rank > 3) {
+            const std::string planes = blocks_along_axis(kernel, 2), volumes = blocks_along_axis(kernel, 3);
+            return planes == "1"    ? volumes
+                   : volumes == "1" ? planes
+                                    : fmt::format("{} * {}", planes, volumes);
+        }
+        return blocks_along_axis(kernel, axis);
+    }
+
+    std::string blocks_along_axis(const rt::KernelPlan& kernel, int axis) const {
         if (kernel.domain.kind == rt::Domain::Kind::rows)
             return axis > 0 ? "1"
                             : fmt::format("ceil_div(solver.{}, {})", model_.count_member(kernel.domain.index),
@@ -297,6 +310,8 @@ private:
                 return plan_.rank > 1 ? "solver.pitch" : "0";
             case rt::Argument::Kind::slice:
                 return plan_.rank > 2 ? "solver.slice" : "0";
+            case rt::Argument::Kind::volume:
+                return "solver.volume";
             case rt::Argument::Kind::partials:
                 return "solver." + model_.partials_member(argument.index);
             case rt::Argument::Kind::partial_count: {
@@ -341,9 +356,8 @@ private:
 
     void write_fixed_blocks(const rt::KernelPlan& kernel) {
         const rt::Geometry geometry = rt::make_geometry(plan_.rank, plan_.fixed_grid->extent, plan_.halo);
-        std::array<std::int64_t, 3> blocks = rt::domain_extent(kernel.domain, geometry);
+        const std::array<std::int64_t, 3> blocks = rt::blocks_of(kernel, geometry);
         for (std::size_t axis = 0; axis < blocks.size(); ++axis) {
-            blocks[axis] = (blocks[axis] + kernel.tile[axis] - 1) / kernel.tile[axis];
             if (axis > 0 && blocks[axis] > kMostBlocks)
                 throw UnsupportedError(
                     fmt::format("{} cells along {} are too many for the blocks of kernel {}",

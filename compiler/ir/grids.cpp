@@ -54,7 +54,7 @@ std::optional<AxisPlace> composed(const AxisPlace& read, const AxisPlace& from) 
     return std::nullopt;
 }
 
-void check_grid(const Program& program, const std::array<std::int64_t, kMaxRank>& extent) {
+void check_grid(const Program& program, const rt::Extent& extent) {
     rt::check_extents(program.rank(), extent);
     std::vector<std::string> axes;
     for (const Axis& axis : program.axes)

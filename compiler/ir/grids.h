@@ -35,7 +35,7 @@ struct AxisPlace {
 std::optional<AxisPlace> composed(const AxisPlace& read, const AxisPlace& from);
 
 // Throws rt::Error where runtime/core/grid_rules.h refuses the grid; extents past the rank are 1.
-void check_grid(const Program& program, const std::array<std::int64_t, kMaxRank>& extent);
+void check_grid(const Program& program, const rt::Extent& extent);
 
 // How many cells past the low and the high face an access may read along an axis, on any grid.
 std::array<int, 2> past_faces(const Access& access, int axis);

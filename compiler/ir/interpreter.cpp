@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "compiler/ir/analysis.h"
@@ -18,6 +19,7 @@
 #include "compiler/ir/row_evaluator.h"
 #include "compiler/ir/sweeps.h"
 #include "compiler/support/error.h"
+#include "runtime/core/box.h"
 
 namespace halo::ir {
 
@@ -122,7 +124,7 @@ struct Interpreter::State {
             // Of a let nothing reads a cell that has no value; an integer knows no NaN that would show it.
             const double unset = is_real(field.type) ? kNaN : 0.0;
             const Extent own = field.grid.extent(extent);
-            const auto count = static_cast<std::size_t>(own[0] * own[1] * own[2]);
+            const auto count = static_cast<std::size_t>(own.cells());
             const std::vector<double> initial(count, field.role == Role::intermediate ? unset : 0.0);
             levels.emplace_back(static_cast<std::size_t>(1 + field.history), initial);
             next.emplace_back(field.role == Role::state ? count : 0, unset);
@@ -232,23 +234,23 @@ struct Interpreter::State {
 
     template <class Statement, class Use>
     void for_each_cell_in(const Spans& spans, const Statement& statement, Use&& use) {
-        const auto [begin_x, end_x] = spans[0];
-        const auto [begin_y, end_y] = spans[1];
-        const auto [begin_z, end_z] = spans[2];
+        rt::Box box;
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+            std::tie(box.begin[axis], box.end[axis]) = spans[axis];
+        if (box.is_empty()) return;
         const Extent own = extent_of(statement);
         std::vector<double> values, chosen;
-        for (std::int64_t z = begin_z; z < end_z; ++z) {
-            for (std::int64_t y = begin_y; y < end_y; ++y) {
-                for (std::int64_t x = begin_x; x < end_x; x += RowEvaluator::kMaxCells) {
-                    const std::int64_t cells = std::min(RowEvaluator::kMaxCells, end_x - x);
-                    evaluator.evaluate(statement.value, x, y, z, cells, values);
-                    if (statement.condition) evaluator.evaluate(*statement.condition, x, y, z, cells, chosen);
-                    const std::int64_t first = x + own[0] * (y + own[1] * z);
-                    for (std::int64_t i = 0; i < cells; ++i)
-                        if (!statement.condition || chosen[i] != 0) use(first + i, values[i]);
-                }
+        Cell cell = box.begin;
+        do {
+            for (cell[0] = box.begin[0]; cell[0] < box.end[0]; cell[0] += RowEvaluator::kMaxCells) {
+                const std::int64_t cells = std::min(RowEvaluator::kMaxCells, box.end[0] - cell[0]);
+                evaluator.evaluate(statement.value, cell, cells, values);
+                if (statement.condition) evaluator.evaluate(*statement.condition, cell, cells, chosen);
+                const std::int64_t first = own.index_of(cell);
+                for (std::int64_t i = 0; i < cells; ++i)
+                    if (!statement.condition || chosen[i] != 0) use(first + i, values[i]);
             }
-        }
+        } while (rt::advance(cell, box, 1));
     }
 
     // The statements of a sweep, from `first` on: one place along its axes after the other. Lines, or planes,
@@ -331,7 +333,7 @@ struct Interpreter::State {
 
     double value_at(ExprId value, const std::array<std::int32_t, kMaxRank>& cell) {
         std::vector<double> single;
-        evaluator.evaluate(value, cell[0], cell[1], cell[2], 1, single);
+        evaluator.evaluate(value, {cell[0], cell[1], cell[2], cell[3]}, 1, single);
         return single.front();
     }
 
@@ -362,8 +364,7 @@ struct Interpreter::State {
         for (std::size_t point = 0; point < data.touched.size(); ++point) {
             place_point_values(inject, point);
             for (const PointWeight& touched : data.touched[point]) {
-                const auto& [x, y, z] = touched.cell;
-                const auto at = static_cast<std::size_t>(x + extent[0] * (y + extent[1] * z));
+                const auto at = static_cast<std::size_t>(extent.index_of(touched.cell));
                 double& sum = changed.try_emplace(at, written[at]).first->second;
                 sum = add_weighted(field.type, sum, touched.weight, value_at(inject.value, touched.cell));
             }
@@ -403,8 +404,7 @@ struct Interpreter::State {
     }
 };
 
-Interpreter::Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent,
-                         Arithmetic arithmetic)
+Interpreter::Interpreter(const Program& program, rt::Extent extent, Arithmetic arithmetic)
     : state_(std::make_unique<State>(program, extent, arithmetic)) {}
 
 Interpreter::~Interpreter() = default;

@@ -61,7 +61,7 @@ class Interpreter {
 public:
     // extent: cells along each axis; throws rt::Error where runtime/core/grid_rules.h refuses the grid. A
     // param without default throws std::invalid_argument at step().
-    Interpreter(const Program& program, std::array<std::int64_t, kMaxRank> extent, Arithmetic arithmetic);
+    Interpreter(const Program& program, rt::Extent extent, Arithmetic arithmetic);
     ~Interpreter();
 
     void set_param(const std::string& name, double value);

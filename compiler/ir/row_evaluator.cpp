@@ -164,7 +164,7 @@ void RowEvaluator::update_reductions() {
 }
 
 void RowEvaluator::evaluate_constants(const std::vector<ExprId>& ids) {
-    x_ = y_ = z_ = 0;
+    first_ = {};
     for (ExprId id : ids) {
         cells_ = 1;
         evaluate_node(id);
@@ -204,11 +204,8 @@ double RowEvaluator::step_constant(ExprId id) const {
     return row.f64.front();
 }
 
-void RowEvaluator::evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
-                            std::vector<double>& values) {
-    x_ = x;
-    y_ = y;
-    z_ = z;
+void RowEvaluator::evaluate(ExprId root, const Cell& first, std::int64_t cells, std::vector<double>& values) {
+    first_ = first;
     cells_ = cells;
     for (ExprId id : plans_[root.index])
         evaluate_node(id);
@@ -288,9 +285,8 @@ void RowEvaluator::node(ExprId, const Coordinate& node, T* out) {
     }
     if (node.kind == CoordinateKind::step)
         return (void)std::fill_n(out, cells_, static_cast<T>(surroundings_->step + level_time_));
-    const std::int64_t start[] = {x_, y_, z_};
     for (std::int64_t i = 0; i < cells_; ++i)
-        out[i] = static_cast<T>(grid_index(node.axis, start[node.axis] + (node.axis == 0 ? i : 0)));
+        out[i] = static_cast<T>(grid_index(node.axis, first_[node.axis] + (node.axis == 0 ? i : 0)));
     if (node.kind == CoordinateKind::index) return;
     const Axis& axis = program_.axes[node.axis];
     const T spacing = static_cast<T>(step_constant(axis.spacing));
@@ -405,10 +401,9 @@ void RowEvaluator::node(ExprId id, const Noise& node, T* out) {
         param ? surroundings_->params[param->index] : static_cast<double>(program_.noise_seed);
     const bool narrow = program_[id].type == Scalar::f32;  // the same noise where it is computed in f64
     for (std::int64_t i = 0; i < cells_; ++i) {
-        const Draw draw{seed,
-                        node.stream,
-                        surroundings_->step,
-                        {grid_index(0, x_ + i), grid_index(1, y_), grid_index(2, z_)}};
+        Draw draw{seed, node.stream, surroundings_->step, {grid_index(0, first_[0] + i)}};
+        for (int axis = 1; axis < kMaxRank; ++axis)
+            draw.cell[axis] = grid_index(axis, first_[axis]);
         if (node.kind == NoiseKind::uniform)
             out[i] = static_cast<T>(narrow ? uniform_noise<float>(draw) : uniform_noise<double>(draw));
         else

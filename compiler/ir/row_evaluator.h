@@ -14,7 +14,7 @@
 
 namespace halo::ir {
 
-using Extent = std::array<std::int64_t, kMaxRank>;
+using rt::Extent;
 
 // A node's values along a piece of a row, in its own type.
 struct Row {
@@ -68,9 +68,8 @@ public:
     // After a change of Surroundings::reductions within the step.
     void update_reductions();
 
-    // `root` for cells (x, y, z) … (x + cells - 1, y, z), as doubles; an i64 as its bits. cells <= kMaxCells.
-    void evaluate(ExprId root, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t cells,
-                  std::vector<double>& values);
+    // `root` for so many cells of a row, from `first` on, as doubles; an i64 as its bits. cells <= kMaxCells.
+    void evaluate(ExprId root, const Cell& first, std::int64_t cells, std::vector<double>& values);
 
     // `root`, one of the roots, at one row of a table: it reads params and columns of that table alone.
     double evaluate_at_row(ExprId root, std::int64_t row);
@@ -159,7 +158,8 @@ private:
     const Surroundings* surroundings_ = nullptr;
 
     // The piece under evaluation.
-    std::int64_t x_ = 0, y_ = 0, z_ = 0, cells_ = 0;
+    Cell first_{};
+    std::int64_t cells_ = 0;
     std::int64_t row_ = 0;  // of the table that is summed over
 
     // Past formula faces: evaluates one ghost at a time, which may read ghosts of later axes by the next one.

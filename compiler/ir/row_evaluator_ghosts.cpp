@@ -71,7 +71,7 @@ RowEvaluator::RowEvaluator(const RowEvaluator& outer, int depth)
 double RowEvaluator::value_at(ExprId root, const Cell& cell, int level_time) {
     level_time_ = level_time;
     std::vector<double> values;
-    evaluate(root, cell[0], cell[1], cell[2], 1, values);
+    evaluate(root, cell, 1, values);
     return values.front();
 }
 
@@ -113,7 +113,7 @@ double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
         return ghost(id, time, cell, axis, side, side == 0 ? -cell[axis] : cell[axis] - n + 1);
     }
     const double* level = surroundings_->levels[id.index].at(static_cast<std::size_t>(1 - time));
-    return level[cell[0] + own[0] * (cell[1] + own[1] * cell[2])];
+    return level[own.index_of(cell)];
 }
 
 }  // namespace halo::ir

@@ -67,7 +67,9 @@ double RowEvaluator::face_value(const Field& field, int axis, int side) const {
 template <class T>
 void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     if (is_ghost_) {
-        const Cell cell{x_ + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+        Cell cell = first_;
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+            cell[axis] += node.offset[axis];
         out[0] = unpacked<T>(read_cell(node.field, level_time_, cell));
         return;
     }
@@ -75,36 +77,44 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const Field& field = program_[node.field];
     const std::int32_t* source = reading.source[0].data();
     // Past which face the whole row lies, if any; the first axis has its say cell by cell.
-    const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
-    const bool outside = row_y < 0 || row_z < 0;
+    std::array<std::int32_t, kMaxRank> row{};
+    int past = 0;  // the first other axis past whose face the row lies; 0: none
+    for (int axis = kMaxRank - 1; axis > 0; --axis) {
+        row[axis] = reading.source[axis][first_[axis]];
+        if (row[axis] < 0) past = axis;
+    }
+    const bool outside = past > 0;
     const bool formula = has_formula(field);
     const Extent own = field.grid.extent(extent_);
-    const T row_value = converted<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
-                                     : row_z < 0 ? face_value(field, 2, -1 - row_z)
-                                                 : 0.0);
-    const double* cells = outside ? nullptr : reading.level + own[0] * (row_y + own[1] * row_z);
+    const T row_value = converted<T>(outside ? face_value(field, past, -1 - row[past]) : 0.0);
+    const double* cells = outside ? nullptr : reading.level + own.index_of(row);
+    Cell cell;
+    for (int axis = 1; axis < kMaxRank; ++axis)
+        cell[axis] = cell_read(node, axis, first_[axis]);
+    const std::int64_t x_begin = first_[0];
     const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];
-            const Cell cell{cell_read(node, 0, x), cell_read(node, 1, y_), cell_read(node, 2, z_)};
-            out[x - x_] = formula && (i < 0 || outside) ? unpacked<T>(read_cell(node.field, node.time, cell))
-                          : i < 0                       ? converted<T>(face_value(field, 0, -1 - i))
-                          : outside                     ? row_value
-                                                        : unpacked<T>(cells[i]);
+            cell[0] = cell_read(node, 0, x);
+            out[x - x_begin] = formula && (i < 0 || outside)
+                                   ? unpacked<T>(read_cell(node.field, node.time, cell))
+                               : i < 0   ? converted<T>(face_value(field, 0, -1 - i))
+                               : outside ? row_value
+                                         : unpacked<T>(cells[i]);
         }
     };
-    const std::int64_t end = x_ + cells_;
-    const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_, end);
+    const std::int64_t end = x_begin + cells_;
+    const std::int64_t begin_straight = std::clamp(reading.straight_begin, x_begin, end);
     const std::int64_t end_straight = std::clamp(reading.straight_end, begin_straight, end);
-    one_by_one(x_, begin_straight);
+    one_by_one(x_begin, begin_straight);
     if (outside && formula) {
         one_by_one(begin_straight, end_straight);
     } else if (outside) {
-        std::fill(out + (begin_straight - x_), out + (end_straight - x_), row_value);
+        std::fill(out + (begin_straight - x_begin), out + (end_straight - x_begin), row_value);
     } else {
         const double* from = cells + node.offset[0];
         for (std::int64_t x = begin_straight; x < end_straight; ++x)
-            out[x - x_] = unpacked<T>(from[x]);
+            out[x - x_begin] = unpacked<T>(from[x]);
     }
     one_by_one(end_straight, end);
 }

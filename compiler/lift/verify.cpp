@@ -203,7 +203,7 @@ private:
     }
 
     void fill() {
-        std::array<std::int64_t, ir::kMaxRank> extent{1, 1, 1};
+        rt::Extent extent{1, 1, 1};
         std::copy(grid_.begin(), grid_.end(), extent.begin());
         interpreter_.emplace(program_, extent, ir::Arithmetic::declared);
         for (const auto& [id, name] : lifted_.spec.params)

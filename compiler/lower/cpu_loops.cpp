@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -84,23 +85,28 @@ public:
         const int rank = context_.rank();
         // Along all other axes one block has all cells, so that blocks count along one axis; but see
         // has_blocks_of_rows().
-        result_.tile.fill(kWholeAxis);
+        result_.tile = {kWholeAxis, kWholeAxis, kWholeAxis};
         if (!context_.stage().swept.empty()) return sweep();
-        result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
+        const int first_of_blocks = std::min(rank - 1, 2);  // they count along this axis and any after it
+        result_.tile[first_of_blocks] = rank == 1 ? kBlockOfLine : 1;
         for (int axis = 0; axis < rank; ++axis) {
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
-            if (axis + 1 < rank || rank == 1)
+            if (axis + 1 < rank || rank == 1 || rank > 3)
                 bounds_[axis] = {0, context_.extent(axis)};
             else
                 bounds_[axis] = {0, Expr()};  // the runtime's blocks count along it
             const ir::Assign* assign = context_.stage().in_place;
             // Where there is a partial result for each block, blocks count along the whole axis.
             is_in_region_[axis] =
-                assign != nullptr && (context_.stage().is_launched_for_box() || axis + 1 < rank);
+                assign != nullptr && (context_.stage().is_launched_for_box() || axis < first_of_blocks);
             if (is_in_region_[axis]) bounds_[axis] = region_bounds(context_, assign->region, axis);
         }
         if (has_blocks_of_rows(context_.stage())) {
             loop_over_planes();
+            return std::move(result_);
+        }
+        if (rank > 3) {
+            loop_over_volumes();
             return std::move(result_);
         }
         const Expr first = rank == 1 ? Expr(0) : bounds_[rank - 1].begin;
@@ -253,15 +259,27 @@ private:
                                      kernel::Unroll::leave, std::move(plane)});
     }
 
-    // A pointer to the row at (j + y, k + z) for each row that is read or written.
-    std::string row_name(const Level& level, int y, int z) {
+    // Blocks count the planes of all volumes, one volume after the other.
+    void loop_over_volumes() {
+        const Expr plane = kernel::variable("plane", Type::i32);
+        const Expr planes = bounds_[2].end - bounds_[2].begin;
+        Block block{kernel::Declare{Type::i32, Context::kIndexNames[3], plane / planes + bounds_[3].begin},
+                    kernel::Declare{Type::i32, Context::kIndexNames[2], plane % planes + bounds_[2].begin}};
+        begin_reductions(context_, block);
+        append(block, loop_over_rows(bounds_[1].begin, bounds_[1].end));
+        store_partials(context_, plane, block);
+        body().push_back(kernel::For{"plane",
+                                     kernel::convert(kernel::variable("begin", Type::i64), Type::i32),
+                                     kernel::convert(kernel::variable("end", Type::i64), Type::i32), 1,
+                                     kernel::Unroll::leave, std::move(block)});
+    }
+
+    // A pointer to the row beside that of the cell, for each row that is read or written.
+    std::string row_name(const Level& level, const ir::Offset& shift) {
         std::string name = context_.array(level);
-        const auto step = [&](const char* axis, int count) {
-            if (count)
-                name += fmt::format("_{}{}{}", axis, count < 0 ? "m" : "p", count < 0 ? -count : count);
-        };
-        step("y", y);
-        step("z", z);
+        for (int axis = 1; axis < ir::kMaxRank; ++axis)
+            if (const int count = shift[axis])
+                name += fmt::format("_{}{}{}", "xyzw"[axis], count < 0 ? "m" : "p", std::abs(count));
         return context_.local(name + "_row");
     }
 
@@ -271,45 +289,44 @@ private:
 
     // The element of a level at the cell, or beside it.
     Expr row_element(const Level& level, const ir::Offset& shift) {
-        return kernel::element(row_name(level, shift[1], shift[2]),
-                               {context_.place(level, index_[0] + shift[0])}, type_of(level));
+        return kernel::element(row_name(level, shift), {context_.place(level, index_[0] + shift[0])},
+                               type_of(level));
     }
 
-    Expr row_offset(int y, int z) {
-        Expr offset;
-        if (context_.rank() > 2) offset = (index_[2] + z) * context_.slice();
-        if (context_.rank() > 1) {
-            const Expr row = kernel::convert(index_[1] + y, Type::i64) * context_.pitch();
-            offset = offset.has_value() ? offset + row : row;
-        }
+    Expr row_offset(const ir::Offset& shift) {
+        CellIndex row;
+        for (int axis = 1; axis < context_.rank(); ++axis)
+            row[axis] = index_[axis] + shift[axis];
+        const Expr offset = context_.element_offset(row);
         return offset.has_value() ? offset : Expr(0);
     }
 
     // Of all rows that the cells of `count` rows read and write.
     void declare_rows(int count, Block& row) {
         std::map<std::string, bool> declared;
-        const auto declare = [&](const Level& level, int y, int z, bool writable) {
-            const std::string name = row_name(level, y, z);
+        const auto declare = [&](const Level& level, ir::Offset shift, int row_number, bool writable) {
+            shift[1] += row_number;
+            const std::string name = row_name(level, shift);
             if (!declared.insert({name, writable}).second) return;
             row.push_back(kernel::DeclarePointer{
                 type_of(level), name,
-                kernel::address_of(context_.array(level), row_offset(y, z) * components_of(level),
+                kernel::address_of(context_.array(level), row_offset(shift) * components_of(level),
                                    type_of(level)),
                 writable});
         };
         for (int r = 0; r < count; ++r)
             for (const Write& write : context_.stage().writes)
-                declare(write.level, r, 0, true);
+                declare(write.level, {}, r, true);
         for (const Read& read : context_.stage().reads) {
             for (int r = 0; r < count; ++r)
                 for (const ir::Offset& offset : read.offsets)
-                    declare(read.level, offset[1] + r, offset[2], false);
+                    declare(read.level, offset, r, false);
         }
     }
 
     // The index of a cell `row` rows after the one at `j`.
-    std::array<Expr, 3> index_of(int row) const {
-        std::array<Expr, 3> index = index_;
+    CellIndex index_of(int row) const {
+        CellIndex index = index_;
         if (row > 0) index[1] = index[1] + row;
         return index;
     }
@@ -443,9 +460,10 @@ private:
     Context& context_;
     const int rows_;  // that are computed together
     StrategyResult result_;
-    std::array<Expr, 3> index_;
-    std::array<Bounds, 3> bounds_;        // of the cells that are computed
-    std::array<bool, 3> is_in_region_{};  // by axis: these are those of a box that statements are for
+    CellIndex index_;
+    std::array<Bounds, ir::kMaxRank> bounds_;  // of the cells that are computed
+    std::array<bool, ir::kMaxRank>
+        is_in_region_{};  // by axis: these are those of a box that statements are for
 };
 
 }  // namespace

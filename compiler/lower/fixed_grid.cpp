@@ -91,6 +91,8 @@ private:
                 return "pitch";
             case rt::Argument::Kind::slice:
                 return "slice";
+            case rt::Argument::Kind::volume:
+                return "volume";
             default:
                 return std::nullopt;
         }
@@ -99,6 +101,8 @@ private:
     kernel::NamedConstant constant(const std::string& word) const {
         if (word == "pitch") return {word, geometry_.pitch, "elements from one row to the next", Type::i32};
         if (word == "slice") return {word, geometry_.slice, "elements from one plane to the next", Type::i64};
+        if (word == "volume")
+            return {word, geometry_.volume, "elements from one volume to the next", Type::i64};
         for (int axis = 0; axis < plan_.rank; ++axis) {
             const auto at = static_cast<std::size_t>(axis);
             if (word == "n" + plan_.axes[at])
@@ -112,7 +116,7 @@ private:
         std::vector<std::string> words;
         for (const std::string& axis : plan_.axes)
             words.push_back("n" + axis);
-        words.insert(words.end(), {"pitch", "slice"});
+        words.insert(words.end(), {"pitch", "slice", "volume"});
         const std::set<std::string> taken = names_in(program_);
         for (const std::string& word : words) {
             const auto found = names.find(word);
@@ -246,8 +250,7 @@ private:
         using Kind = rt::Domain::Kind;
         if (kernel.blocks > 0) return axis == 0 ? kernel.blocks : 1;
         if (kernel.domain.kind != Kind::grid && !rt::is_halo(kernel.domain)) return std::nullopt;
-        const std::int64_t cells = rt::domain_extent(kernel.domain, geometry_)[axis];
-        return (cells + kernel.tile[axis] - 1) / kernel.tile[axis];
+        return rt::blocks_of(kernel, geometry_)[axis];
     }
 
     kernel::Known known_in(const KernelFunction& function) const {
@@ -269,6 +272,7 @@ private:
             keep("n" + axis, used);
         keep("pitch", used);
         keep("slice", used);
+        keep("volume", used);
     }
     void keep(const std::string& word, const std::set<std::string>& used) {
         const auto found = constants_.find(word);
@@ -286,12 +290,12 @@ private:
 
 }  // namespace
 
-void fix_grid(Lowered& lowered, const std::array<std::int64_t, rt::kMaxRank>& extent) {
+void fix_grid(Lowered& lowered, const rt::Extent& extent) {
     if (rt::has_coarse_grids(lowered.plan))
         throw UnsupportedError("code for one grid alone is not built yet where fields lie on several grids");
     const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
     GridFixer(lowered, geometry).run();
-    lowered.plan.fixed_grid = rt::FixedGrid{extent, geometry.pitch, geometry.slice};
+    lowered.plan.fixed_grid = rt::FixedGrid{extent, geometry.pitch, geometry.slice, geometry.volume};
     lowered.kernels.header.push_back(
         fmt::format("For a grid of {} cells alone.", rt::extent_text(lowered.plan.rank, extent)));
 #ifdef HALO_VERIFY

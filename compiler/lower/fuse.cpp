@@ -258,10 +258,10 @@ private:
         }
         const int threads = kernel.threads[0] * kernel.threads[1] * kernel.threads[2];
         const Expr thread = kernel::variable(thread_, Type::i32), block = kernel::variable(block_, Type::i32);
-        const Expr x = count(kernel, 0), y = count(kernel, 1), z = count(kernel, 2);
+        const Expr x = count(kernel, 0), y = count(kernel, 1), z = count(kernel, 2) * count(kernel, 3);
         const auto rest = [](const Expr& number, int of) { return of == 1 ? Expr(0) : number % Expr(of); };
         const auto quotient = [](const Expr& number, int by) { return by == 1 ? number : number / Expr(by); };
-        const auto [columns, rows, planes] = kernel.threads;
+        const auto [columns, rows, planes] = kernel.threads.first_three();
         const std::map<Builtin, Expr> places{
             {Builtin::thread_x, rest(thread, columns)},
             {Builtin::thread_y, rest(quotient(thread, columns), rows)},

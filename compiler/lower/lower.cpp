@@ -124,7 +124,7 @@ std::int64_t bytes_per_cell(const StageView& stage) {
 }
 
 std::string schedule_words(const StageView& stage, const schedule::Schedule& schedule) {
-    const auto extents = [&](const std::array<int, 3>& lengths) {
+    const auto extents = [&](const rt::Lengths& lengths) {
         std::string text;
         for (int axis = 0; axis < stage.rank(); ++axis)
             text += fmt::format("{}{}", axis ? "x" : "", lengths[axis]);
@@ -267,7 +267,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
 // Whole warps are needed by a stage that reduces.
 bool can_reduce(const Ahead& ahead, const schedule::Plan& plan) {
     return std::ranges::all_of(ahead.carried, [&](const Ahead::Carried& each) {
-        const std::array<int, 3>& threads = plan.stages[each.found_by].threads;
+        const rt::Lengths& threads = plan.stages[each.found_by].threads;
         return threads[0] * threads[1] * threads[2] % 32 == 0;
     });
 }

@@ -48,7 +48,7 @@ struct Plane {  // the highest that an expression reads; no level: of several
 };
 
 Offset slowest_first(const Offset& offset) {
-    return {offset[2], offset[1], offset[0]};
+    return {offset[3], offset[2], offset[1], offset[0]};
 }
 
 class Factorer {

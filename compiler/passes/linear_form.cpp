@@ -49,8 +49,8 @@ bool LinearForms::is_reversed(const Group& group) const {
     for (const WeightedTerm* item : group.items) {
         const Access* access = std::get_if<Access>(&program_[*item->term].node);
         if (!access) continue;
-        const std::array<int, kMaxRank> slowest_first{access->offset[2], access->offset[1],
-                                                      access->offset[0]};
+        Offset slowest_first = access->offset;
+        std::ranges::reverse(slowest_first);
         if (furthest && slowest_first <= furthest_offset) continue;
         furthest = item;
         furthest_offset = slowest_first;

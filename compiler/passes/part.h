@@ -17,9 +17,9 @@ namespace halo::passes {
 using Cells = std::array<std::int64_t, ir::kMaxRank>;
 
 struct Part {
-    Cells whole{1, 1, 1};  // cells of the whole grid along each axis
-    Cells first{};         // the part's first cell; below 0 along a periodic axis where it wraps
-    Cells extent{1, 1, 1};
+    rt::Extent whole{};  // cells of the whole grid along each axis
+    Cells first{};       // the part's first cell; below 0 along a periodic axis where it wraps
+    rt::Extent extent{};
     std::array<bool, ir::kMaxRank> cut{};  // others have all cells along the axis
 };
 

@@ -22,9 +22,8 @@ std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
 }
 
 // A block's cells along each axis.
-std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& schedule,
-                                  const Extent& extent) {
-    std::array<double, 3> cells{1, 1, 1};
+rt::ByAxis<double> block_cells(const Footprint& footprint, const Schedule& schedule, const Extent& extent) {
+    rt::ByAxis<double> cells{1, 1, 1};
     for (int axis = 0; axis < footprint.rank; ++axis)
         cells[axis] = static_cast<double>(footprint.sweeps_along(axis)
                                               ? extent[axis]
@@ -34,9 +33,9 @@ std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& sc
 
 // Elements that a block loads from L2 for each cell that it computes: its tile and halo, along the first axis
 // in whole sectors.
-double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& block) {
+double fetched_per_cell(const LevelRead& read, const rt::ByAxis<double>& block) {
     double star = 1, box = 1;
-    for (int axis = 0; axis < 3; ++axis) {
+    for (int axis = 0; axis < ir::kMaxRank; ++axis) {
         double halo = read.reach(axis);
         if (axis == 0) {
             const int size = size_of(read.storage);
@@ -56,7 +55,7 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
 // their first one; and for other strategies, where a layer of blocks exceeds the L2, what the next layer
 // reads again and what is written back out of order. Blocks that stream along rows are such a layer, too.
 double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                   const Extent& extent, const std::array<double, 3>& block) {
+                   const Extent& extent, const rt::ByAxis<double>& block) {
     const int slowest = footprint.rank - 1;
     const bool streams = kind_of(schedule).streams && footprint.rank == 3;
     double layer = static_cast<double>(footprint.bytes()) * block[slowest];
@@ -102,7 +101,7 @@ double mean_access_bytes(const Footprint& footprint, const Schedule& schedule) {
 
 void add_memory_times(const Footprint& footprint, const Schedule& schedule, const Target& target,
                       const Extent& extent, Cost& cost) {
-    const std::array<double, 3> block = block_cells(footprint, schedule, extent);
+    const rt::ByAxis<double> block = block_cells(footprint, schedule, extent);
     const double written = static_cast<double>(footprint.bytes_written());
     double fetched = 0, taken = 0;
     for (const LevelRead& read : footprint.reads) {
@@ -124,7 +123,7 @@ void add_memory_times(const Footprint& footprint, const Schedule& schedule, cons
 
 void spread_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& extent, Cost& cost) {
-    const std::array<double, 3> block = block_cells(footprint, schedule, extent);
+    const rt::ByAxis<double> block = block_cells(footprint, schedule, extent);
     cost.blocks = 1;
     double cells = 1;
     for (int axis = 0; axis < footprint.rank; ++axis) {
@@ -134,7 +133,7 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
     const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
     const int warps = static_cast<int>(ceil_div(threads, target.warp));
     const std::int64_t busiest = ceil_div(cost.blocks, target.sms);
-    const double covered = block[0] * block[1] * block[2];
+    const double covered = block.product();
     cost.imbalance = static_cast<double>(busiest) * target.sms * covered / cells;
     const int registers =
         std::min(estimate_registers(footprint, schedule).expected, register_limit(schedule, target));
@@ -167,7 +166,7 @@ void add_waits_of_planes(const Footprint& footprint, const Schedule& schedule, c
                          const Extent& extent, Cost& cost) {
     const std::int64_t lines = extent[static_cast<std::size_t>(*footprint.swept_axis)];
     const std::int64_t cells = extent[static_cast<std::size_t>(*footprint.swept_within)];
-    const std::int64_t planes = extent[0] * extent[1] * extent[2] / (lines * cells);
+    const std::int64_t planes = extent.cells() / (lines * cells);
     const std::int64_t threads =
         std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2];
     const std::int64_t fronts = cells + footprint.slant * (lines - 1);
@@ -256,7 +255,8 @@ double cells_per_second_bound(const Footprint& footprint, const Target& target) 
 Extent typical_extent(int rank) {
     if (rank == 1) return {std::int64_t{1} << 27, 1, 1};
     if (rank == 2) return {16384, 16384, 1};
-    return {512, 512, 512};
+    if (rank == 3) return {512, 512, 512};
+    return {128, 128, 128, 64};
 }
 
 }  // namespace halo::schedule

@@ -16,7 +16,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Lengths = std::array<int, 3>;
+using rt::Lengths;
 
 // Factors on the cost of a candidate past the register budget: for each register that is expected, and where
 // its block is so large that a thread cannot have all that there are. The last stage of navier_stokes3d on
@@ -55,6 +55,7 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
     for (const StrategyKind& kind : strategy_kinds()) {
         if (footprint.table_sums > 0 && !kind.refusals.table_sums.empty()) continue;
         if (footprint.of_several_grids && !kind.refusals.several_grids.empty()) continue;
+        if (footprint.rank > kMostAxesOfTile && !kind.refusals.four_axes.empty()) continue;
         const bool has_all = has_pinned_settings(kind, pins);
         if (has_all && !(kind.streams && footprint.rank < 2)) able.push_back(&kind);
         if (has_all && kind.is_likely(footprint, pins)) likely.push_back(&kind);

@@ -43,7 +43,7 @@ inline constexpr double kSecondsOfRowCell = 0.14e-6;
 // Of planes along two axes, which a block of threads goes through by fronts: its threads; the time from one
 // front to the next, and of that for each cell that a thread has of the widest front. Measured on an H100 by
 // `haloc run` of seidel-2d in f64 on 2000² cells: 3.3, 2.3, 2.0 and 1.8 a front by 128 to 1024 threads.
-inline constexpr std::array<int, 3> kThreadsOfPlane{128, 256, 512};
+inline constexpr rt::Lengths kThreadsOfPlane{128, 256, 512};
 inline constexpr double kSecondsOfFront = 1.6e-6, kSecondsOfFrontCell = 0.2e-6;
 
 // Of lines in parts: the cells of one, and the blocks, as lines and parts of each. Along the first axis each

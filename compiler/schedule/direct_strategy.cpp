@@ -10,7 +10,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Lengths = std::array<int, 3>;
+using rt::Lengths;
 
 constexpr int kChunkRowBytes = 16;  // of a table's row in shared memory, besides its elements
 
@@ -104,7 +104,7 @@ RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& sc
 // Counted in whole vectors.
 double direct_taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
                              double /*fetched*/) {
-    const std::array<int, 3>& cells = schedule.cells;
+    const rt::Lengths& cells = schedule.cells;
     const auto vectors_of = [&](int radius) {
         const int rounded_up = (radius + cells[0] - 1) / cells[0];
         return static_cast<double>(rounded_up);
@@ -121,8 +121,10 @@ double direct_taken_per_cell(const LevelRead& read, const Footprint& /*footprint
     for (int axis = 1; axis < 3; ++axis)
         reach[axis] = read.reach(axis);
     const double box = width * cells[1] * cells[2];
-    const double star = width * (cells[1] * cells[2] * loads + reach[1] * cells[2] + reach[2] * cells[1]);
-    const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
+    const double volumes = read.reach(3);  // of a fourth axis, of which a thread has one cell
+    const double star =
+        width * (cells[1] * cells[2] * (loads + volumes) + reach[1] * cells[2] + reach[2] * cells[1]);
+    const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]) * (1 + volumes);
     // Cells that share nothing load each of their places: a vector where it is aligned, else one by one.
     double places = 0;
     for (const ir::Offset& offset : read.offsets)

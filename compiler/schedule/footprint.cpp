@@ -227,8 +227,7 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         result.reads.push_back(make_read(program, level, offsets));
 }
 
-std::array<std::int64_t, 3> own_extent(const Footprint& footprint,
-                                       const std::array<std::int64_t, 3>& extent) {
+rt::Extent own_extent(const Footprint& footprint, const rt::Extent& extent) {
     return rt::FieldGrid::coarse(footprint.factor).extent(extent);
 }
 

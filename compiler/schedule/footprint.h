@@ -118,7 +118,7 @@ struct Footprint {
 };
 
 // The cells of the stage's grid.
-std::array<std::int64_t, 3> own_extent(const Footprint& footprint, const std::array<std::int64_t, 3>& extent);
+rt::Extent own_extent(const Footprint& footprint, const rt::Extent& extent);
 
 Footprint footprint(const ir::Program& program, const ir::Stage& stage);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int kVectorWidths[] = {1, 2, 4};  // that the prelude has loads and stores of
 constexpr const char* kAxisNames[] = {"first", "second", "third"};
 
-std::int64_t product(const std::array<int, 3>& values) {
+std::int64_t product(const rt::Lengths& values) {
     return std::int64_t{values[0]} * values[1] * values[2];
 }
 
@@ -65,6 +65,7 @@ private:
         if (footprint_.interleaved) refuse(refusals.interleaved);
         if (footprint_.table_sums > 0) refuse(refusals.table_sums);
         if (footprint_.of_several_grids) refuse(refusals.several_grids);
+        if (footprint_.rank > kMostAxesOfTile) refuse(refusals.four_axes);
         std::int64_t cells = product(schedule_.cells);
         if (footprint_.swept_within) {
             for (int axis = 0; axis < footprint_.rank; ++axis)
@@ -230,9 +231,7 @@ private:
         }
     }
 
-    std::array<int, 3> tile_cells() const {
-        return {schedule_.tile(0), schedule_.tile(1), schedule_.tile(2)};
-    }
+    rt::Lengths tile_cells() const { return {schedule_.tile(0), schedule_.tile(1), schedule_.tile(2)}; }
 
     void check_registers() {
         const RegisterEstimate estimate = estimate_registers(footprint_, schedule_);
@@ -255,10 +254,11 @@ private:
 
     void check_blocks() {
         if (!extent_) return;
-        for (int axis = 0; axis < footprint_.rank; ++axis) {
+        for (int axis = 0; axis < std::min(footprint_.rank, kMostAxesOfTile); ++axis) {
             const bool streamed = axis == streaming_axis(schedule_, footprint_.rank);
             const std::int64_t step = block_length(schedule_, footprint_.rank, axis, (*extent_)[axis]);
-            const std::int64_t blocks = ((*extent_)[axis] + step - 1) / step;
+            std::int64_t blocks = ((*extent_)[axis] + step - 1) / step;
+            if (axis == 2) blocks *= (*extent_)[3];  // those of all volumes (rt::blocks_of)
             if (blocks <= target_.max_blocks[axis]) continue;
             limit(streamed ? Setting::planes : Setting::threads,
                   grouped((*extent_)[axis]) + " cells along the " + kAxisNames[axis] + " axis are " +

@@ -13,9 +13,9 @@
 
 namespace halo::schedule {
 
-using Extent = std::array<std::int64_t, 3>;  // cells along each axis, >= 1; 1 past the rank
+using rt::Extent;
 inline std::int64_t cell_count(const Extent& extent) {
-    return extent[0] * extent[1] * extent[2];
+    return extent.cells();
 }
 
 struct Reason {

@@ -89,7 +89,7 @@ std::string nearest(std::string_view word, const Names& names) {
 
 class ScheduleReader {
 public:
-    ScheduleReader(std::string_view text, int rank) : text_(text), rank_(rank) {}
+    ScheduleReader(std::string_view text, int rank) : text_(text), rank_(std::min(rank, kMostAxesOfTile)) {}
 
     ParsedSchedule read() {
         for (skip_space(); at_ < text_.size(); skip_space())
@@ -271,9 +271,9 @@ private:
         return std::nullopt;
     }
 
-    std::optional<std::array<int, 3>> read_lengths(std::string_view word, std::string_view value,
-                                                   SourceRange where) {
-        std::array<int, 3> result{1, 1, 1};
+    std::optional<rt::Lengths> read_lengths(std::string_view word, std::string_view value,
+                                            SourceRange where) {
+        rt::Lengths result{1, 1, 1};
         int axes = 0;
         for (std::size_t begin = 0; begin <= value.size(); ++axes) {
             const std::size_t end = std::min(value.find('x', begin), value.size());
@@ -302,11 +302,11 @@ private:
     void settle_tile() {
         Pins& pins = result_.pins;
         if (!pins.tile || (!pins.threads && !pins.cells)) return;
-        const std::array<int, 3> tile = *pins.tile;
+        const rt::Lengths tile = *pins.tile;
         const SourceRange where = pins.range(Setting::tile);
         pins.tile.reset();
         if (pins.threads && pins.cells) {
-            std::array<int, 3> product{};
+            rt::Lengths product{};
             for (int axis = 0; axis < 3; ++axis)
                 product[axis] = (*pins.threads)[axis] * (*pins.cells)[axis];
             if (product == tile) return;
@@ -317,8 +317,8 @@ private:
                            "tile=" + lengths(product, rank_));
         }
         const bool by_cells = pins.cells.has_value();
-        const std::array<int, 3> divisor = by_cells ? *pins.cells : *pins.threads;
-        std::array<int, 3> quotient{}, multiple{};
+        const rt::Lengths divisor = by_cells ? *pins.cells : *pins.threads;
+        rt::Lengths quotient{}, multiple{};
         for (int axis = 0; axis < 3; ++axis) {
             quotient[axis] = std::max(1, tile[axis] / divisor[axis]);
             multiple[axis] = quotient[axis] * divisor[axis];

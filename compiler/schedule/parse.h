@@ -24,7 +24,7 @@ namespace halo::schedule {
 // the third is worked out and threads and cells are set.
 struct Pins {
     std::optional<Strategy> strategy;  // which one; its settings are below
-    std::optional<std::array<int, 3>> threads, cells, tile;
+    std::optional<rt::Lengths> threads, cells, tile;
     std::optional<int> planes, ahead, unroll, padding, min_blocks, chunk, fuse;
     std::array<SourceRange, kSettings>
         where{};  // of each setting, by its number; empty where it was not written
@@ -45,7 +45,7 @@ struct ParsedSchedule {
     std::vector<Mistake> mistakes;  // all of them, in order; pins holds what could be read
 };
 
-// rank: axes of the program, 1 to 3.
+// rank: axes of the program, 1 to 4; of four the last has one cell a thread.
 ParsedSchedule parse(std::string_view text, int rank);
 
 // The base with the pinned values in it, of the pinned strategy. What that strategy has no setting for is

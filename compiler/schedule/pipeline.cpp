@@ -335,7 +335,7 @@ private:
     // ---- the ghost zone of a tile
     // ---------------------------------------------------------------------------------
 
-    using Halo = std::array<std::array<int, 2>, 3>;
+    using Halo = std::array<std::array<int, 2>, ir::kMaxRank>;
 
     static void widen(Halo& halo, const Halo& by, const ir::Offset& offset) {
         for (int axis = 0; axis < ir::kMaxRank; ++axis) {

@@ -74,7 +74,7 @@ struct Pipeline {
     std::vector<Stage> stages;
     std::vector<Queue> queues;  // by field, of those that are read or written
     // Width of the ghost zone that a tile computes redundantly around its output, [axis][side].
-    std::array<std::array<int, 2>, 3> halo{};
+    std::array<std::array<int, 2>, ir::kMaxRank> halo{};
 
     const Queue* find(ir::FieldId field) const;
     int levels(const Queue& queue) const;  // that it keeps over all steps; 0 of an input

@@ -21,6 +21,7 @@ public:
     std::string run() const {
         if (ir::has_coarse_grids(program_)) return ir::kSeveralGrids;
         if (program_.rank() < 2) return "a program of one axis has no axis to traverse";
+        if (program_.rank() > kMostAxesOfTile) return "it has four axes, and tiles have three at most";
         if (!std::ranges::all_of(program_.tables, &ir::Table::is_series) || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)

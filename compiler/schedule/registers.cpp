@@ -18,7 +18,7 @@ int shared_past_end(int radius, int cells) {
 
 }  // namespace
 
-Window window(const LevelRead& read, const std::array<int, 3>& cells) {
+Window window(const LevelRead& read, const rt::Lengths& cells) {
     const int box = cells[0] * cells[1] * cells[2];
     Window result{box, 0};
     if (!read.star) {  // all of the box around; a few corners that no cell reads are counted

@@ -22,7 +22,7 @@ struct Window {
     int elements = 0;
     int shared_by_cells = 0;
 };
-Window window(const LevelRead& read, const std::array<int, 3>& cells);
+Window window(const LevelRead& read, const rt::Lengths& cells);
 
 // The most registers of a thread where `min_blocks` blocks share an SM; where that is 0, of a single block.
 int register_limit(const Schedule& schedule, const Target& target);

@@ -21,8 +21,8 @@
 namespace halo::schedule {
 
 struct ResidentSchedule {
-    std::array<int, 3> threads{32, 4, 1};  // of a block
-    std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
+    rt::Lengths threads{32, 4, 1};  // of a block
+    rt::Lengths cells{1, 1, 1};     // of a thread: neighbours, in one box
     // The grids that the schedule is for: along which axes they are whole boxes, along which a single box
     // spans them, and how many cells the last thread of a row has where it has fewer than the others, else 0.
     std::array<bool, 3> is_whole{}, is_alone{};
@@ -41,27 +41,27 @@ struct ResidentSchedule {
 struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
-    int slots = 1;                      // levels in shared memory; 0: none are
-    int back = 0;                       // steps from the present to the oldest of them
-    std::array<int, 3> reach{0, 0, 0};  // width of the ghost zone, on both sides of each axis
-    bool has_corners = false;           // the ghost zone includes edges and corners of the box
+    int slots = 1;                          // levels in shared memory; 0: none are
+    int back = 0;                           // steps from the present to the oldest of them
+    std::array<int, rt::kMaxRank> reach{};  // width of the ghost zone, on both sides of each axis
+    bool has_corners = false;               // the ghost zone includes edges and corners of the box
     // Blocks exchange the field's outer cells whenever it is written: at the faces of which axes, and of any.
     std::array<bool, 3> exchanged_along{};
     bool is_exchanged = false;
-    std::array<int, 3> padded{1, 1, 1};  // cells of a slot along each axis, with the ghost zone
-    std::int64_t cells = 0;              // of a slot
-    std::int64_t offset = 0;             // bytes, in the block's shared memory
-    std::int64_t around() const;         // cells of the ghost zone
-    std::int64_t exchanged() const;      // of those, at most so many come from other blocks
-    std::array<int, 3> own{1, 1, 1};
+    rt::Lengths padded{1, 1, 1};     // cells of a slot along each axis, with the ghost zone
+    std::int64_t cells = 0;          // of a slot
+    std::int64_t offset = 0;         // bytes, in the block's shared memory
+    std::int64_t around() const;     // cells of the ghost zone
+    std::int64_t exchanged() const;  // of those, at most so many come from other blocks
+    rt::Lengths own{1, 1, 1};
     int left = 0;  // cells before a row's first own one, rounded up to whole vectors
-    bool is_read_around() const { return reach != std::array<int, 3>{0, 0, 0}; }
+    bool is_read_around() const { return reach != decltype(reach){}; }
 };
 
 struct ResidentShape {
     std::vector<ResidentBox> boxes;
     std::int64_t shared_bytes = 0;
-    std::array<std::int64_t, 3> least_extent{1, 1, 1};  // of a grid
+    rt::Extent least_extent{1, 1, 1};  // of a grid
     const ResidentBox& box(ir::FieldId field) const;
     std::int64_t blocks(const ResidentSchedule& schedule, const Extent& extent) const;
 };
@@ -92,7 +92,7 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
 
 // What the user pins of it: `resident threads=128x4x2 cells=1x4x4`.
 struct ResidentPins {
-    std::optional<std::array<int, 3>> threads, cells;
+    std::optional<rt::Lengths> threads, cells;
 };
 struct ParsedResident {
     ResidentPins pins;

@@ -10,7 +10,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Axes = std::array<int, 3>;
+using Axes = rt::Lengths;
 
 struct ShapeLister {
     int rank = 3;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kResidentWord = "resident";
 
 // "4", "4x2" or "4x2x1"; omitted axes have 1.
-std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
-    std::array<int, 3> axes{1, 1, 1};
+std::optional<rt::Lengths> to_axes(std::string_view text, int rank) {
+    rt::Lengths axes{1, 1, 1};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
         const std::size_t cross = std::min(text.find('x'), text.size());
         const auto [end, error] = std::from_chars(text.data(), text.data() + cross, axes[axis]);
@@ -29,7 +29,7 @@ std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
     return std::nullopt;
 }
 
-std::string print_axes(const std::array<int, 3>& axes, int rank) {
+std::string print_axes(const rt::Lengths& axes, int rank) {
     std::string text = std::to_string(axes[0]);
     for (std::size_t axis = 1; axis < static_cast<std::size_t>(rank); ++axis)
         text += "x" + std::to_string(axes[axis]);

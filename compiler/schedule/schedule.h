@@ -10,6 +10,9 @@
 
 namespace halo::schedule {
 
+// A thread or a block has cells along so many axes, and one along a fourth.
+inline constexpr int kMostAxesOfTile = 3;
+
 // How the cells of a stage are divided among threads, each way with the settings that it alone has. In all of
 // them 0 leaves the value to the compiler.
 
@@ -59,10 +62,10 @@ inline constexpr int kSettings = 11;
 // Axes in the program's declaration order; entries past the rank are 1.
 struct Schedule {
     Strategy strategy;
-    std::array<int, 3> threads{32, 1, 1};  // of a block
+    rt::Lengths threads{32, 1, 1};  // of a block
     // Of a thread. Direct and Stream: a box of neighbouring cells, cells[0] of them one vector. Tile: the
     // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
-    std::array<int, 3> cells{1, 1, 1};
+    rt::Lengths cells{1, 1, 1};
     int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
 
     // A block's cells along an axis. Along the streaming axis, where threads and cells are 1, a block

@@ -24,9 +24,8 @@ const LevelRead& read_of(const Footprint& footprint, const StagedLevel& level) {
 // Element of a staged level that holds a thread's first cell; along the streaming axis the slot is the same
 // for all.
 std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, int thread, int streaming) {
-    const std::array<int, 3> at{thread % schedule.threads[0],
-                                thread / schedule.threads[0] % schedule.threads[1],
-                                thread / (schedule.threads[0] * schedule.threads[1])};
+    const rt::Lengths at{thread % schedule.threads[0], thread / schedule.threads[0] % schedule.threads[1],
+                         thread / (schedule.threads[0] * schedule.threads[1])};
     std::array<std::int64_t, 3> cell{};
     for (int axis = 0; axis < 3; ++axis) {
         if (axis == streaming) continue;

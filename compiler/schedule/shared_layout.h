@@ -28,17 +28,17 @@ struct StagedLevel {
     ir::FieldId field;
     int time = 0;
     ir::Scalar type = ir::Scalar::f32;
-    std::array<int, 3> tile{1, 1, 1};  // cells of the block along each axis; 1 along the streaming axis
-    std::array<int, 3> low{}, high{};  // cells kept before and after; of axis 0 rounded up to `vector`; 0
-                                       // along the streaming axis
-    int vector = 1;                    // widest aligned copy of a row, in elements: 1, 2 or 4
-    int padding = 0;                   // elements
-    int pitch = 1;                     // elements from row to row
-    int rows = 1;                      // of a plane
-    int planes = 1;                    // or slots of the ring
-    int origin = 0;                    // element of a plane where the tile's columns begin, in the first row
-    int plane_elements = 0;            // from plane to plane
-    std::int64_t offset = 0;           // byte of the block's shared memory where it starts; a multiple of 16
+    rt::Lengths tile{1, 1, 1};  // cells of the block along each axis; 1 along the streaming axis
+    std::array<int, rt::kMaxRank> low{}, high{};  // cells kept before and after; of axis 0 rounded up to
+                                                  // `vector`; 0 along the streaming axis
+    int vector = 1;                               // widest aligned copy of a row, in elements: 1, 2 or 4
+    int padding = 0;                              // elements
+    int pitch = 1;                                // elements from row to row
+    int rows = 1;                                 // of a plane
+    int planes = 1;                               // or slots of the ring
+    int origin = 0;           // element of a plane where the tile's columns begin, in the first row
+    int plane_elements = 0;   // from plane to plane
+    std::int64_t offset = 0;  // byte of the block's shared memory where it starts; a multiple of 16
 
     std::int64_t elements() const { return std::int64_t{planes} * plane_elements; }
     std::int64_t bytes() const { return elements() * size_of(type); }

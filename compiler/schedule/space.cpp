@@ -19,7 +19,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Lengths = std::array<int, 3>;
+using rt::Lengths;
 
 constexpr int kLeastThreads = 64, kMostThreads = 1024;
 constexpr std::size_t kMostVaried = 100;  // schedules of a strategy whose other settings are varied

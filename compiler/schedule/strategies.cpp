@@ -71,7 +71,7 @@ int streaming_axis(const Schedule& schedule, int rank) {
 }
 
 int spread_axes(const StrategyKind& kind, int rank) {
-    return kind.streams ? std::max(1, rank - 1) : rank;
+    return std::min(kind.streams ? std::max(1, rank - 1) : rank, kMostAxesOfTile);
 }
 
 std::int64_t block_length(const Schedule& schedule, int rank, int axis, std::int64_t extent) {

@@ -33,6 +33,7 @@ struct Refusals {
     std::string_view interleaved;     // components side by side in memory
     std::string_view table_sums;
     std::string_view several_grids;  // stages of a coarser grid, and those that read another
+    std::string_view four_axes;
 };
 
 // What a schedule is chosen for.
@@ -47,7 +48,7 @@ struct ChoiceContext {
 // Facts about the blocks of a schedule, for the model.
 struct BlockFacts {
     const Target& target;
-    std::array<double, 3> cells;   // of a block
+    rt::ByAxis<double> cells;      // of a block
     std::int64_t resident = 1;     // blocks that fit on an SM at a time
     std::int64_t busiest = 1;      // blocks of the busiest SM
     std::int64_t blocks = 1;       // of the grid
@@ -101,8 +102,8 @@ struct StrategyKind {
     // Whether the strategy is considered where the user pins none.
     bool (*is_likely)(const Footprint& footprint, const Pins& pins);
     // Cells of a thread, threads of a block, in order of preference.
-    std::vector<std::array<int, 3>> (*cells)(const Footprint& footprint);
-    std::vector<std::array<int, 3>> (*threads)(const Footprint& footprint);
+    std::vector<rt::Lengths> (*cells)(const Footprint& footprint);
+    std::vector<rt::Lengths> (*threads)(const Footprint& footprint);
     // The least limit on a thread's registers that is chosen, and the number up to which estimates are
     // trusted.
     int (*least_registers)(const Schedule& schedule);

@@ -8,7 +8,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Lengths = std::array<int, 3>;
+using rt::Lengths;
 
 // The largest power of two, at most `most`, that divides both.
 int common_vector(int most, int first, int second) {

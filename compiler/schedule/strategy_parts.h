@@ -33,7 +33,8 @@ inline constexpr Refusals kStagedRefusals{
     "{} copies rows of one component, and with `layout aos` a row has all of them; direct reads them where "
     "they are",
     "a stage that sums over a table runs as direct; {} has no place for the table's rows",
-    "a stage of several grids runs as direct; {} copies rows of one grid"};
+    "a stage of several grids runs as direct; {} copies rows of one grid",
+    "a stage of four axes runs as direct; {} has tiles of three axes at most"};
 
 // The tile with its halo; along the streaming axis it has a length of 1 and no halo.
 StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
@@ -57,9 +58,9 @@ std::vector<int> vector_widths(const Footprint& footprint);
 bool is_of_bytes(const Footprint& footprint);
 // Boxes of cells for a thread, over `axes` axes. Without `anywhere` they have more than one cell along an
 // axis only where the stage reads neighbours along it, which the cells then share.
-std::vector<std::array<int, 3>> cell_boxes(const Footprint& footprint, const std::vector<int>& widths,
-                                           int axes, bool anywhere = false);
+std::vector<rt::Lengths> cell_boxes(const Footprint& footprint, const std::vector<int>& widths, int axes,
+                                    bool anywhere = false);
 // Shapes of a block over `axes` axes.
-std::vector<std::array<int, 3>> thread_shapes(int axes);
+std::vector<rt::Lengths> thread_shapes(int axes);
 
 }  // namespace halo::schedule

@@ -13,7 +13,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Lengths = std::array<int, 3>;
+using rt::Lengths;
 
 constexpr int kRowAlignment = 128;  // bytes: a line of the cache
 constexpr int kMostAhead = 16, kMostUnroll = 16;

@@ -60,8 +60,8 @@ struct TemporalShape {
     int elements_of(const Ring& ring) const { return ring.planes * rows * ring_row + ring_padding; }
     int most_ring_planes() const;
     std::int64_t shared_bytes = 0;
-    int registers = 0;                           // of a thread: an estimate
-    std::array<std::int64_t, 3> least_extent{};  // of a grid
+    int registers = 0;          // of a thread: an estimate
+    rt::Extent least_extent{};  // of a grid
     // Cells computed for each cell of the output on a large grid, without the prologue of a traversal.
     double redundancy() const;
 };

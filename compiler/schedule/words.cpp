@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/schedule.h"
+
 namespace halo::schedule {
 
 std::string grouped(std::int64_t number) {
@@ -12,9 +14,9 @@ std::string grouped(std::int64_t number) {
     return digits;
 }
 
-std::string lengths(const std::array<int, 3>& values, int rank) {
+std::string lengths(const rt::Lengths& values, int rank) {
     std::string text = std::to_string(values[0]);
-    for (int axis = 1; axis < rank; ++axis)
+    for (int axis = 1; axis < std::min(rank, kMostAxesOfTile); ++axis)
         text += "x" + std::to_string(values[axis]);
     return text;
 }

@@ -9,7 +9,7 @@
 namespace halo::schedule {
 
 std::string grouped(std::int64_t number);                           // 262144 -> "262,144"
-std::string lengths(const std::array<int, 3>& values, int rank);    // {32, 4, 1}, rank 2 -> "32x4"
+std::string lengths(const rt::Lengths& values, int rank);           // {32, 4, 1}, rank 2 -> "32x4"
 std::string counted(std::int64_t number, const std::string& noun);  // "1 block", "2 blocks"
 
 bool is_space(char c);  // between the words of a schedule

@@ -132,8 +132,7 @@ struct PointFill {
 
 struct RunSpec {
     std::string stencil;
-    std::optional<std::array<std::int64_t, ir::kMaxRank>>
-        grid;                           // cells along each axis, >= 1; 1 past the rank
+    std::optional<rt::Extent> grid;     // cells along each axis, >= 1; 1 past the rank
     std::optional<std::int64_t> steps;  // >= 0
     std::optional<Until> until;
     std::vector<ParamOverride> params;

@@ -72,6 +72,7 @@ void StencilAnalyzer::run() {
     check_solves();
     check_stretched_axes();
     check_reads_of_grids();
+    check_four_axes();
     divide_means();
     check_point_margins();
     keep_cells_of_sweeps();

@@ -93,6 +93,7 @@ private:
 
     // Of other grids, when boundaries and margins are known (grids.cpp).
     void check_reads_of_grids();
+    void check_four_axes();
 
     // What changes a field in place must not read cells that it may be writing.
     void check_in_place(const ir::Assign& assign);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/analysis.h"
+#include "runtime/core/box.h"
 
 namespace halo::sema {
 
@@ -116,11 +117,11 @@ private:
 
     template <class Visit>
     void for_each_cell(Visit&& visit) {
+        const rt::Box all = rt::whole_box(extent_);
         Cell cell{};
-        for (cell[2] = 0; cell[2] < extent_[2]; ++cell[2])
-            for (cell[1] = 0; cell[1] < extent_[1]; ++cell[1])
-                for (cell[0] = 0; cell[0] < extent_[0]; ++cell[0])
-                    visit(cell);
+        do {
+            visit(cell);
+        } while (rt::advance(cell, all, 0));
     }
 
     void add_row(const Cell& cell) {

@@ -95,7 +95,7 @@ void halo_program_release(halo_program* program);
 
 /* ---- arrays */
 
-enum { HALO_MAX_AXES = 3 };
+enum { HALO_MAX_AXES = 4 };
 
 /* How the arrays of a simulation lie, in elements: cell (x, y, z) is element first_cell + x + pitch * y +
  * slice * z. */
@@ -104,6 +104,7 @@ typedef struct halo_layout {
     int64_t grid[HALO_MAX_AXES];
     int64_t pitch, slice, first_cell, elements;
     int64_t alignment; /* the address of cell (0,0,0) is a multiple of so many elements */
+    int64_t volume;    /* of four axes: elements from a volume to the next */
 } halo_layout;
 
 /* One that suits all of the programs, so that they can share fields. grid: `axes` numbers, x first. */
@@ -116,6 +117,7 @@ typedef struct halo_view {
     int64_t bytes;      /* that may be used, from `memory` on */
     int64_t first_cell; /* element of cell (0,0,0) */
     int64_t pitch, slice;
+    int64_t volume; /* of four axes; 0: planes lie one after the other */
 } halo_view;
 
 /* See Field in runtime.hpp. */

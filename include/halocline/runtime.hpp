@@ -214,6 +214,7 @@ struct Layout {
     std::int64_t first_cell = 0;
     std::int64_t elements = 0;
     std::int64_t alignment = 1;  // the address of cell (0,0,0) is a multiple of so many elements
+    std::int64_t volume = 0;     // of four axes: elements from a volume to the next
 };
 
 // One that suits all of the programs on this device and grid, so that they can share fields.
@@ -226,6 +227,7 @@ struct View {
     std::int64_t first_cell = 0;  // element of cell (0,0,0)
     std::int64_t pitch = 0;       // elements from a row to the next
     std::int64_t slice = 0;       // from a plane to the next; of three axes
+    std::int64_t volume = 0;      // from a volume to the next; of four axes. 0: planes lie one after the other
 };
 
 // A field with its levels, each in an array. Simulations that are bound to one Field share it: what one has

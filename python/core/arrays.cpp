@@ -61,7 +61,7 @@ struct Cells {
         read_only = read_only_asked || taken.info.role == Role::output;
         const Grid& grid = lease->field.grid();
         shape.assign(grid.rbegin(), grid.rend());
-        const std::int64_t by_axis[] = {1, taken.view.pitch, taken.view.slice};
+        const std::int64_t by_axis[] = {1, taken.view.pitch, taken.view.slice, taken.view.volume};
         for (std::size_t axis = grid.size(); axis-- > 0;) {
             strides.push_back(by_axis[axis]);
             byte_strides.push_back(by_axis[axis] * size);

@@ -120,8 +120,8 @@ void bind_cells(nb::class_<OwnedSimulation>& simulation) {
              })
         .def("write_view",
              [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
-                std::int64_t bytes, std::int64_t pitch, std::int64_t slice, int level) {
-                 const View view{memory_at(address), bytes, 0, pitch, slice};
+                std::int64_t bytes, std::int64_t pitch, std::int64_t slice, std::int64_t volume, int level) {
+                 const View view{memory_at(address), bytes, 0, pitch, slice, volume};
                  working(self, [&](Simulation& s) { s.write_view(field, view, level); });
              })
         .def("write_doubles",

@@ -145,7 +145,7 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
 
     def _repr_html_(self) -> str | None:
         """A picture with a colour bar; of three axes of the middle plane."""
-        if self.typestr == "bfloat16" or not 1 <= self.ndim <= 3 or self.nbytes > _MOST_SHOWN:
+        if self.typestr == "bfloat16" or not 1 <= self.ndim <= 4 or self.nbytes > _MOST_SHOWN:
             return None
         return _picture.figure(np.asarray(self), f"{self._about.field}: {self.shape} of {self.dtype} on {self.device}", self._about.axes)
 
@@ -159,17 +159,18 @@ def _words(shape: tuple[int, ...]) -> str:
 class Checked:
     """Cells for a field, in memory that they lie in as a simulation can take them."""
 
-    __slots__ = ("owner", "address", "nbytes", "pitch", "slice", "on_gpu", "stream")
+    __slots__ = ("owner", "address", "nbytes", "pitch", "slice", "volume", "on_gpu", "stream")
 
-    def __init__(self, owner: Any, address: int, nbytes: int, pitch: int, slice: int) -> None:
+    def __init__(self, owner: Any, address: int, nbytes: int, pitch: int, slice: int, volume: int = 0) -> None:
         self.owner = owner  # keeps the memory
         self.address, self.nbytes, self.pitch, self.slice = address, nbytes, pitch, slice
+        self.volume = volume  # 0: planes lie one after the other
         self.on_gpu = False
         self.stream: int | None = None
 
 
-def _pitches(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int] | None:
-    """Elements from a row to the next and from a plane to the next; None where rows are not contiguous, or overlap."""
+def _pitches(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int, int] | None:
+    """Elements from a row, a plane and a volume to the next; None where rows are not contiguous, or overlap."""
     by_axis = list(zip(shape[::-1], strides[::-1]))
     if by_axis[0][0] > 1 and by_axis[0][1] != size:
         return None
@@ -181,7 +182,7 @@ def _pitches(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tup
             return None
         result.append(pitch)
         least = pitch * extent
-    return tuple((result + [0, 0])[:2])  # type: ignore[return-value]
+    return tuple((result + [0, 0, 0])[:3])  # type: ignore[return-value]
 
 
 def _refuse_shape(field: str, shape: tuple[int, ...], wanted: tuple[int, ...], axes: list[str]) -> None:

@@ -161,8 +161,8 @@ class Exports:
 
 def image_data(pyvista: Any, values: dict[str, np.ndarray], places: list[About]) -> Any:
     axes = len(places[0].axes)
-    if axes < 2:
-        raise ArgumentError("to_pyvista() is for two or three axes; of one, numpy.asarray() has the values")
+    if not 2 <= axes <= 3:
+        raise ArgumentError(f"to_pyvista() is for two or three axes, and these have {axes}; numpy.asarray() has the values")
     for other in places[1:]:
         if other.first != places[0].first or other.axes != places[0].axes:
             raise ArgumentError(f"'{places[0].field}' and '{other.field}' do not lie at the same places: give one of them at a time")

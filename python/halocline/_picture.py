@@ -72,13 +72,12 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def cells_to_show(array: Any) -> tuple[np.ndarray, str]:
-    """One or two axes of an array, as float64, and what was left out: of three axes the middle plane of the slowest is
-    shown, and of very long axes every second, third … cell."""
+    """One or two axes of an array, as float64, and what was left out: of three axes and four the middle of the slowest
+    is shown, and of very long axes every second, third … cell."""
     values, notes = array, []
-    if values.ndim == 3:
-        middle = values.shape[0] // 2
-        values = values[middle]
-        notes.append(f"plane {middle} of {array.shape[0]}")
+    while values.ndim > 2:
+        notes.append(f"plane {values.shape[0] // 2} of {values.shape[0]}")
+        values = values[values.shape[0] // 2]
     steps = tuple(-(-extent // _MOST) for extent in values.shape)
     if max(steps) > 1:
         values = values[tuple(slice(None, None, step) for step in steps)]
@@ -151,18 +150,18 @@ def _line(values: np.ndarray, shown: Range, axis: str, label: str) -> str:
 
 
 def figure(array: Any, title: str = "", axes: tuple[str, ...] = (), shown: Range | None = None, square: bool = True) -> str:
-    """An array of one to three axes as HTML: a picture with a colour bar (of one axis a line), and a caption.
+    """An array of one to four axes as HTML: a picture with a colour bar (of one axis a line), and a caption.
 
     axes: names, the fastest first. shown: what the colours stand for; found from the values without it. square: whether
     cells are; else they fill the picture.
-    Raises ValueError for more than three axes, or no cell.
+    Raises ValueError for more than four axes, or no cell.
     """
-    if not 1 <= array.ndim <= 3 or 0 in array.shape:
+    if not 1 <= array.ndim <= 4 or 0 in array.shape:
         raise ValueError(f"an array of shape {tuple(array.shape)} has no picture")
     values, left_out = cells_to_show(array)
     bad = values.size - int(np.count_nonzero(np.isfinite(values)))
     shown = shown or range_of(values)
-    names = (*axes, *("x", "y", "z")[len(axes) :])
+    names = (*axes, *("x", "y", "z", "w")[len(axes) :])
     drawn = _line(values, shown, names[0], title) if values.ndim == 1 else _plane(values, shown, (names[0], names[1]), title, square)
     notes = [title, left_out, f"{bad} of {values.size} cells are not finite (magenta)" if bad else ""]
     caption = ", ".join(each for each in notes if each)
@@ -203,7 +202,7 @@ def picture(
     range: tuple[float, float] | None = None,
     square: bool = True,
 ) -> Picture:
-    """A picture of any array of one to three axes, as notebooks show fields: with a colour bar, the first row below.
+    """A picture of any array of one to four axes, as notebooks show fields: with a colour bar, the first row below.
 
     axes: their names, the fastest first. range: (low, high), what the ends of the colour bar stand for; found from the
     values without it. square: whether cells are; else they fill the picture, as suits traces (steps, points).
@@ -211,6 +210,6 @@ def picture(
     Raises ArrayError for what has no picture.
     """
     array = np.asarray(values)
-    if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 or array.size == 0:
-        raise ArrayError(f"a picture is of one to three axes of real numbers, and this is an array {array.shape} of {array.dtype}")
+    if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 4 or array.size == 0:
+        raise ArrayError(f"a picture is of one to four axes of real numbers, and this is an array {array.shape} of {array.dtype}")
     return Picture(figure(array, title, tuple(axes), given_range(range), square), title)

@@ -373,7 +373,7 @@ class Simulation(Given, Exports):
             array = checked.owner if dense else np.ascontiguousarray(checked.owner)
             self._core.write_elements(field, array.ctypes.data, array.nbytes, level)
         else:
-            self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, level)
+            self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, checked.volume, level)
 
     def _write_on_gpu(self, field: str, checked: Any, level: int) -> None:
         device = self.device._core
@@ -386,7 +386,7 @@ class Simulation(Given, Exports):
                 made = checked.owner.__dlpack__(stream=device.stream or _arrays.LEGACY_STREAM)
             except BufferError as error:
                 raise ArrayError(f"the array for field '{field}' cannot be read: {error}") from error
-        self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, level)
+        self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, checked.volume, level)
         # The array may go, or be written to, once this returns: whoever made it is told to wait, or the host does.
         if checked.stream is None:
             device.wait()

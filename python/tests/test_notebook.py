@@ -173,7 +173,7 @@ def test_pictures_of_other_arrays():
     assert "plane 2 of 4" in _picture.figure(np.zeros((4, 5, 6)))
     line = _picture.figure(np.array([0.0, 1.0, np.nan, 3.0]))
     assert len(svg_in(line).findall("{http://www.w3.org/2000/svg}polyline")) == 2
-    for shape in ((0, 3), (2, 2, 2, 2), ()):
+    for shape in ((0, 3), (2, 2, 2, 2, 2), ()):
         with pytest.raises(ValueError, match="no picture"):
             _picture.figure(np.zeros(shape))
 
@@ -183,8 +183,8 @@ def test_pictures_of_ones_own(sim):
     assert repr(shown) == "<halocline.Picture traces>" and "phone →" in shown._repr_html_() and ">-1<" in shown.html
     assert 'width="420"' in shown.html and 'width="420"' not in hl.picture(np.zeros((50, 3))).html
     assert hl.picture(sim.u).html
-    for values in (np.zeros((2, 2, 2, 2)), "text", np.zeros(0), 1j * np.ones(3), 5):
-        with pytest.raises(hl.ArrayError, match="one to three axes"):
+    for values in (np.zeros((2, 2, 2, 2, 2)), "text", np.zeros(0), 1j * np.ones(3), 5):
+        with pytest.raises(hl.ArrayError, match="one to four axes"):
             hl.picture(values)
     with pytest.raises(hl.ArgumentError, match="range"):
         hl.picture(np.zeros(3), range=(1, 1))

@@ -461,3 +461,30 @@ def test_unequal_spacing_follows_from_params_and_fields(tmp_path):
     sim.h = -1
     with pytest.raises(hl.ArgumentError, match="the spacing of `z` must be greater than 0, and is -1 in the cell z = 0"):
         sim.run(1)
+
+
+FOUR = """
+stencil four(x, y, z, w) {
+    field u: f64 { boundary periodic }
+    u[t+1] = (u[x-1] + u[y+1] + 2*u[z-1] + 4*u[w+1]) / 8
+}
+"""
+
+
+def test_four_axes():
+    start = np.random.default_rng(4).random((4, 5, 6, 7))
+    expected = start
+    for _ in range(3):
+        rolled = [np.roll(expected, by, axis) for by, axis in ((1, 3), (-1, 2), (1, 1), (-1, 0))]
+        expected = (rolled[0] + rolled[1] + 2 * rolled[2] + 4 * rolled[3]) / 8
+    sim = hl.compile(FOUR).simulate(grid=(7, 6, 5, 4), device="cpu")
+    assert sim.shape == (4, 5, 6, 7)
+    sim.u = start
+    sim.run(3)
+    assert np.allclose(sim.u, expected, rtol=1e-14)
+    assert np.array_equal(np.asarray(sim.u), sim.read("u"))  # where it lies, and a copy
+    assert "svg" in sim.u._repr_html_()
+    apart = np.zeros((4, 7, 6, 7))
+    apart[:, :5] = start
+    sim.u = apart[:, :5]
+    assert np.array_equal(sim.u, start)

@@ -31,7 +31,7 @@ void check_grid(const Grid& grid) {
     if (grid.empty() || grid.size() > rt::kMaxRank)
         refuse(fmt::format("a grid has 1 to {} axes, not {}", rt::kMaxRank, grid.size()));
     rt::check_extents(static_cast<int>(grid.size()), [&] {
-        std::array<std::int64_t, rt::kMaxRank> extent{1, 1, 1};
+        halo::rt::Extent extent{1, 1, 1};
         std::ranges::copy(grid, extent.begin());
         return extent;
     }());
@@ -41,6 +41,7 @@ void check_place(const Grid& grid, const Place& place) {
     check_grid(grid);
     const std::string cells = fmt::format("{}", fmt::join(grid, " x "));
     const std::int64_t rows = grid.size() > 1 ? grid[1] : 1, planes = grid.size() > 2 ? grid[2] : 1;
+    const std::int64_t volumes = grid.size() > 3 ? grid[3] : 1;
     if (place.pitch < grid[0] || place.pitch > rt::kMaxElements)
         refuse(fmt::format("rows {} elements apart cannot hold the {} cells of a row", place.pitch, grid[0]));
     // Both below 2^60 and 2^31: the product is checked before it is computed.
@@ -48,14 +49,19 @@ void check_place(const Grid& grid, const Place& place) {
         return distance <= rt::kMaxElements / std::max<std::int64_t>(count, 1);
     };
     if (!fits(place.pitch, rows) ||
-        (planes > 1 && (place.slice > rt::kMaxElements || !fits(place.slice, planes))))
+        (planes > 1 && (place.slice > rt::kMaxElements || !fits(place.slice, planes))) ||
+        (volumes > 1 && (place.volume > rt::kMaxElements || !fits(place.volume, volumes))))
         refuse(fmt::format("{} cells in rows {} and planes {} elements apart are too many to index", cells,
                            place.pitch, place.slice));
     if (planes > 1 && place.slice < place.pitch * (rows - 1) + grid[0])
         refuse(fmt::format("planes {} elements apart cannot hold {} rows that are {} apart", place.slice,
                            rows, place.pitch));
-    const std::int64_t needed =
+    const std::int64_t of_volume =
         (planes - 1) * (planes > 1 ? place.slice : 0) + (rows - 1) * place.pitch + grid[0];
+    if (volumes > 1 && place.volume < of_volume)
+        refuse(fmt::format("volumes {} elements apart cannot hold {} planes that are {} apart", place.volume,
+                           planes, place.slice));
+    const std::int64_t needed = (volumes - 1) * (volumes > 1 ? place.volume : 0) + of_volume;
     if (place.first_cell < 0 || place.elements < 0 || place.elements > rt::kMaxElements ||
         place.first_cell > place.elements || place.elements - place.first_cell < needed)
         refuse(fmt::format(
@@ -63,6 +69,10 @@ void check_place(const Grid& grid, const Place& place) {
             "{} elements{}",
             cells, place.first_cell, needed, place.elements,
             place.element_bytes == 0 ? "" : fmt::format(" of {} bytes", place.element_bytes)));
+}
+
+std::int64_t volume_of(const View& view, const Grid& grid) {
+    return view.volume == 0 && grid.size() > 3 ? view.slice * grid[2] : view.volume;
 }
 
 void check_levels(int past, int scratch) {

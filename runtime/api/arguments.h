@@ -15,16 +15,19 @@ namespace halocline::detail {
 
 halo::rt::ElementType checked_type(Type type);
 
-// 1 to 3 axes of 1 cell or more, all of which can be counted.
+// 1 to 4 axes of 1 cell or more, all of which can be counted.
 void check_grid(const Grid& grid);
 
 // Where cells lie in an array: within its elements, no two in one place.
 struct Place {
-    std::int64_t pitch = 0, slice = 0;
+    std::int64_t pitch = 0, slice = 0, volume = 0;
     std::int64_t first_cell = 0, elements = 0;
     std::int64_t element_bytes = 0;  // for the message; 0 where it is of no type
 };
 void check_place(const Grid& grid, const Place& place);
+
+// Elements from a volume of a view to the next.
+std::int64_t volume_of(const View& view, const Grid& grid);
 
 // Levels of the past, and arrays that are written next: 0 or more, and no more than a program could have.
 void check_levels(int past, int scratch);

@@ -52,7 +52,8 @@ std::string text_of(const char* text, const char* what) {
 Grid grid_of(const int64_t* grid, int axes) {
     need(grid, "the grid");
     if (axes < 1 || axes > HALO_MAX_AXES)
-        throw Error(ErrorCode::bad_argument, "a grid has 1 to 3 axes, not " + std::to_string(axes));
+        throw Error(ErrorCode::bad_argument, "a grid has 1 to " + std::to_string(HALO_MAX_AXES) +
+                                                 " axes, not " + std::to_string(axes));
     Grid cells(grid, grid + axes);
     check_grid(cells);
     return cells;
@@ -92,6 +93,7 @@ halo_layout layout_for_c(const Layout& layout) {
     std::copy(layout.grid.begin(), layout.grid.end(), c.grid);
     c.pitch = layout.pitch;
     c.slice = layout.slice;
+    c.volume = layout.volume;
     c.first_cell = layout.first_cell;
     c.elements = layout.elements;
     c.alignment = layout.alignment;
@@ -104,6 +106,7 @@ Layout layout_from_c(const halo_layout* c) {
     layout.grid = grid_of(c->grid, c->axes);
     layout.pitch = c->pitch;
     layout.slice = c->slice;
+    layout.volume = c->volume;
     layout.first_cell = c->first_cell;
     layout.elements = c->elements;
     layout.alignment = c->alignment;
@@ -209,7 +212,8 @@ halo_code halo_field_of_views(const halo_device* device, halo_type type, const i
     return make(field, [&] {
         std::vector<View> views;
         for (const halo_view& array : list_of(arrays, count, "the list of arrays"))
-            views.push_back({array.memory, array.bytes, array.first_cell, array.pitch, array.slice});
+            views.push_back(
+                {array.memory, array.bytes, array.first_cell, array.pitch, array.slice, array.volume});
         return Field::of_views(need_handle(device, "the device").device, type_of(type), grid_of(grid, axes),
                                views, past);
     });
@@ -218,7 +222,7 @@ halo_code halo_field_view(const halo_field* field, int level, halo_view* view) {
     return guarded([&] {
         need(view, "the place for the view");
         const View found = need_handle(field, "the field").field.view(level);
-        *view = {found.memory, found.bytes, found.first_cell, found.pitch, found.slice};
+        *view = {found.memory, found.bytes, found.first_cell, found.pitch, found.slice, found.volume};
     });
 }
 halo_code halo_field_changed(halo_field* field) {

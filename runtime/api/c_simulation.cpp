@@ -157,7 +157,7 @@ halo_code halo_simulation_piece(const halo_simulation* simulation, int piece, ha
             throw Error(ErrorCode::bad_argument, "the simulation has " + std::to_string(pieces.size()) +
                                                      (pieces.size() == 1 ? " piece" : " pieces"));
         const Piece& known = pieces[static_cast<std::size_t>(piece)];
-        *cells = {{0, 0, 0}, {1, 1, 1}};
+        *cells = {{0, 0, 0, 0}, {1, 1, 1, 1}};
         std::copy(known.begin.begin(), known.begin.end(), cells->begin);
         std::copy(known.end.begin(), known.end.end(), cells->end);
     });
@@ -167,6 +167,6 @@ halo_code halo_simulation_view(halo_simulation* simulation, const char* field, i
     return guarded([&] {
         need(view, "the place for the view");
         const View found = of(simulation).view(text_of(field, "the field"), piece, level);
-        *view = {found.memory, found.bytes, found.first_cell, found.pitch, found.slice};
+        *view = {found.memory, found.bytes, found.first_cell, found.pitch, found.slice, found.volume};
     });
 }

@@ -32,6 +32,7 @@ std::uintptr_t span_of_cells(const detail::FieldState& field) {
     std::int64_t elements = grid[0];
     if (grid.size() > 1) elements += (grid[1] - 1) * field.pitch;
     if (grid.size() > 2) elements += (grid[2] - 1) * field.slice;
+    if (grid.size() > 3) elements += (grid[3] - 1) * field.volume;
     return static_cast<std::uintptr_t>(elements * rt::size_of(field.type));
 }
 
@@ -49,7 +50,8 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
         const rt::ElementType element = detail::checked_type(type);
         if (layout.elements == 0)
             throw Error(ErrorCode::bad_argument, "that layout has no elements; common_layout() gives one");
-        detail::check_place(layout.grid, {layout.pitch, layout.slice, layout.first_cell, layout.elements});
+        detail::check_place(layout.grid,
+                            {layout.pitch, layout.slice, layout.volume, layout.first_cell, layout.elements});
         auto state = std::make_shared<detail::FieldState>();
         state->device = device.state();
         state->type = element;
@@ -57,6 +59,7 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
         state->past = past;
         state->pitch = layout.pitch;
         state->slice = layout.slice;
+        state->volume = layout.volume;
         state->before = layout.first_cell;
         state->after = layout.elements - layout.first_cell;
         const std::int64_t size = rt::size_of(state->type), bytes = layout.elements * size;
@@ -89,13 +92,17 @@ Field Field::of_views(const Device& device, Type type, const Grid& grid, const s
         state->past = past;
         state->pitch = arrays.front().pitch;
         state->slice = arrays.front().slice;
+        state->volume = detail::volume_of(arrays.front(), grid);
         const std::int64_t size = rt::size_of(state->type);
         for (const View& view : arrays) {
             check_room(view, size);
-            if (view.pitch != state->pitch || (grid.size() > 2 && view.slice != state->slice))
+            const std::int64_t volume = detail::volume_of(view, grid);
+            if (view.pitch != state->pitch || (grid.size() > 2 && view.slice != state->slice) ||
+                volume != state->volume)
                 throw Error(ErrorCode::bad_argument,
                             "all arrays of a field must have one pitch and one slice");
-            detail::check_place(grid, {view.pitch, view.slice, view.first_cell, view.bytes / size, size});
+            detail::check_place(grid,
+                                {view.pitch, view.slice, volume, view.first_cell, view.bytes / size, size});
             const std::int64_t after = view.bytes / size - view.first_cell;
             const bool first = state->cells.empty();
             state->before = first ? view.first_cell : std::min(state->before, view.first_cell);
@@ -133,6 +140,7 @@ View Field::view(int level) const {
         view.first_cell = state_->before;
         view.pitch = state_->pitch;
         view.slice = state_->slice;
+        view.volume = state_->volume;
         return view;
     });
 }
@@ -147,10 +155,10 @@ rt::Geometry geometry_for(const detail::FieldState& state, const View& array, co
     std::copy(state.grid.begin(), state.grid.end(), geometry.extent.begin());
     geometry.pitch = array.pitch;
     geometry.slice = array.slice;
+    geometry.volume = detail::volume_of(array, state.grid);
     geometry.origin = array.first_cell;
     geometry.elements = array.bytes / rt::size_of(state.type);
-    const std::int64_t wanted =
-        geometry.extent[0] * geometry.extent[1] * geometry.extent[2] * rt::size_of(state.type);
+    const std::int64_t wanted = geometry.extent.cells() * rt::size_of(state.type);
     if (elements == nullptr || bytes != wanted)
         throw Error(ErrorCode::bad_argument, fmt::format("a level of the field has {} bytes, and {} {}",
                                                          wanted, there_are, elements == nullptr ? 0 : bytes));
@@ -191,6 +199,7 @@ Field Field::copy() const {
         twin->past = state_->past;
         twin->pitch = state_->pitch;
         twin->slice = state_->slice;
+        twin->volume = state_->volume;
         twin->before = state_->before;
         twin->after = state_->after;
         for (void* const cell : state_->cells) {

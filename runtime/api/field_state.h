@@ -19,7 +19,7 @@ struct FieldState {
     halo::rt::ElementType type = halo::rt::ElementType::f32;
     Grid grid;
     int past = 0;
-    std::int64_t pitch = 0, slice = 0;
+    std::int64_t pitch = 0, slice = 0, volume = 0;
     std::int64_t before = 0, after = 0;  // elements before cell (0,0,0), and from it on
     std::vector<void*> cells;            // (0,0,0) of each array: t, the past, those that are written next
     std::vector<halo::rt::DeviceMemory> memory;  // empty where the arrays are the caller's

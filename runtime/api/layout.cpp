@@ -18,6 +18,7 @@ rt::Geometry geometry_of(const Layout& layout) {
     std::copy(layout.grid.begin(), layout.grid.end(), geometry.extent.begin());
     geometry.pitch = layout.pitch;
     geometry.slice = layout.slice;
+    geometry.volume = layout.volume;
     geometry.origin = layout.first_cell;
     geometry.elements = layout.elements;
     return geometry;
@@ -28,6 +29,7 @@ Layout layout_of(const rt::Geometry& geometry, rt::RowLayout rows) {
     layout.grid.assign(geometry.extent.begin(), geometry.extent.begin() + geometry.rank);
     layout.pitch = geometry.pitch;
     layout.slice = geometry.slice;
+    if (geometry.rank > 3) layout.volume = geometry.volume;
     layout.first_cell = geometry.origin;
     layout.elements = geometry.elements;
     layout.alignment = rt::cell_alignment(rows);

@@ -277,7 +277,7 @@ private:
     }
     // Rows of all copies as long as the longest ones.
     void make_alike() {
-        std::array<std::int64_t, 3> longest = whole->extent;
+        halo::rt::Extent longest = whole->extent;
         for (const Use& use : uses_)
             for (std::size_t axis = 0; use.kept != nullptr && axis + 1 < grid.size(); ++axis)
                 longest[axis] = std::max(longest[axis], use.kept->geometry().extent[axis]);
@@ -355,11 +355,11 @@ private:
         return {static_cast<char*>(use.kept->first_cell()) - place.origin * size, place.elements * size,
                 place.origin, place.pitch, place.slice};
     }
-    std::array<std::int64_t, 3> extent_in_three(const std::string& name) const {
+    halo::rt::Extent extent_in_three(const std::string& name) const {
         return plan_of(name).grid.extent(whole->extent);
     }
-    std::vector<char>& dense(const std::array<std::int64_t, 3>& extent, std::int64_t bytes) {
-        cells_.resize(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * bytes));
+    std::vector<char>& dense(const halo::rt::Extent& extent, std::int64_t bytes) {
+        cells_.resize(static_cast<std::size_t>(extent.cells() * bytes));
         return cells_;
     }
     void copy_in(Use& use) {

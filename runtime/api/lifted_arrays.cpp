@@ -141,7 +141,7 @@ std::pair<const char*, const char*> span_of_array(const halo_lift_array& array) 
 }
 
 KeptArray::KeptArray(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
-                     rt::ElementType type, const std::array<std::int64_t, 3>& extent)
+                     rt::ElementType type, const halo::rt::Extent& extent)
     : device_(device), array_(array), axes_(axes), type_(type) {
     std::array<std::array<int, 2>, rt::kMaxRank> room{};
     for (int axis = 0; axis < axes; ++axis)
@@ -168,7 +168,7 @@ bool KeptArray::is_of(const std::shared_ptr<DeviceState>& device, const halo_lif
            std::equal(array.stride, array.stride + axes, array_.stride);
 }
 
-bool KeptArray::has_room(const std::array<std::int64_t, 3>& extent) const {
+bool KeptArray::has_room(const halo::rt::Extent& extent) const {
     return std::ranges::equal(extent, geometry_.extent, std::less_equal<>());
 }
 
@@ -236,10 +236,10 @@ KeptArrays& KeptArrays::all() {
 
 std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& device,
                                           const halo_lift_array& array, int axes, rt::ElementType type,
-                                          const std::array<std::int64_t, 3>& extent) {
+                                          const halo::rt::Extent& extent) {
     // Rows of the device's copy are as long as those of the program, so that copies for different loops, and
     // those of its other arrays, lie alike.
-    std::array<std::int64_t, 3> wanted = extent;
+    halo::rt::Extent wanted = extent;
     for (std::size_t axis = 0; axis + 1 < static_cast<std::size_t>(axes); ++axis) {
         const std::int64_t cells = array.stride[axis + 1] / array.stride[axis];
         if (cells <= 2 * extent[axis]) wanted[axis] = std::max(extent[axis], cells);

@@ -40,7 +40,7 @@ bool is_plain(const halo_lift_array& array, int axes);
 class KeptArray {
 public:
     KeptArray(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
-              halo::rt::ElementType type, const std::array<std::int64_t, 3>& extent);
+              halo::rt::ElementType type, const halo::rt::Extent& extent);
     ~KeptArray();
     KeptArray(const KeptArray&) = delete;
     KeptArray& operator=(const KeptArray&) = delete;
@@ -49,7 +49,7 @@ public:
     void* first_cell() const;
     bool is_of(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
                halo::rt::ElementType type) const;
-    bool has_room(const std::array<std::int64_t, 3>& extent) const;
+    bool has_room(const halo::rt::Extent& extent) const;
     bool overlaps(const char* begin, const char* end) const;
 
     void need(const halo::rt::Box& cells);  // up to date in these
@@ -85,8 +85,7 @@ public:
 
     // Up to date in the cells that are touched. Another copy of some of its cells is given up.
     std::shared_ptr<KeptArray> on(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array,
-                                  int axes, halo::rt::ElementType type,
-                                  const std::array<std::int64_t, 3>& extent);
+                                  int axes, halo::rt::ElementType type, const halo::rt::Extent& extent);
     bool has(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
              halo::rt::ElementType type) const;
     bool holds(const std::shared_ptr<KeptArray>& kept) const;

@@ -121,7 +121,7 @@ View PiecesSimulation::view(const std::string& field, int number, int level) {
     start();
     const auto piece = static_cast<std::size_t>(number);
     const rt::Depths& ghosts = code_->cut.pieces[piece].ghosts;
-    return view_of(sessions_[piece], field, level, {ghosts[0][0], ghosts[1][0], ghosts[2][0]});
+    return view_of(sessions_[piece], field, level, {ghosts[0][0], ghosts[1][0], ghosts[2][0], ghosts[3][0]});
 }
 
 void PiecesSimulation::set_running(const std::string& param, double value) {
@@ -148,7 +148,7 @@ rt::ElementType PiecesSimulation::type_for(const std::string& field, std::int64_
     const rt::LaunchPlan& plan = code_->pieces.front()->plan;
     const int index = find_named(plan.fields, field, "field", plan.name);
     const Extent own = plan.fields[static_cast<std::size_t>(index)].grid.extent(extent);
-    const std::int64_t cells = own[0] * own[1] * own[2];
+    const std::int64_t cells = own.cells();
     if (values != cells)
         refuse(fmt::format("field '{}' has {} = {} values, but the array holds {}", field,
                            rt::extent_text(plan.rank, own), cells, values));

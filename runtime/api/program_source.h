@@ -17,7 +17,7 @@
 
 namespace halocline::detail {
 
-using Extent = std::array<std::int64_t, halo::rt::kMaxRank>;
+using halo::rt::Extent;
 using Modules = std::vector<std::unique_ptr<halo::rt::Module>>;
 
 // Code for one kind of device, and one grid or all.

@@ -71,9 +71,10 @@ View view_of(const rt::Session& session, const std::string& field, int level, co
     view.memory = session.level_arrays(field)[static_cast<std::size_t>(-level)];
     view.bytes = place.elements * rt::size_of(known.type);
     const Extent own = known.grid.offset(first);
-    view.first_cell = place.origin + own[0] + place.pitch * own[1] + place.slice * own[2];
+    view.first_cell = place.element_of(own);
     view.pitch = place.pitch;
     view.slice = place.slice;
+    if (plan.rank > 3) view.volume = place.volume;
     return view;
 }
 

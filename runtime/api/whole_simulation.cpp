@@ -22,7 +22,7 @@ WholeSimulation::WholeSimulation(const Program& program, const std::shared_ptr<D
         throw Error(ErrorCode::bad_argument,
                     fmt::format("the layout is of another grid, {}", grid_text(options.layout->grid)));
     const Layout& layout = *options.layout;
-    check_place(grid, {layout.pitch, layout.slice, layout.first_cell, layout.elements});
+    check_place(grid, {layout.pitch, layout.slice, layout.volume, layout.first_cell, layout.elements});
     geometry = geometry_of(layout);
 }
 
@@ -169,7 +169,7 @@ void WholeSimulation::copy_cells(const std::string& field, const View& to, const
     const std::int64_t size = rt::size_of(known.type);
     const auto first_of = [&](const View& view) {
         return rt::CellsInMemory{static_cast<char*>(view.memory) + view.first_cell * size, view.pitch,
-                                 view.slice};
+                                 view.slice, volume_of(view, grid)};
     };
     device->device->copy_from(
         *device->device, rt::copy_of_cells(first_of(to), first_of(from), known.grid.extent(extent), size));
@@ -184,7 +184,8 @@ void WholeSimulation::check_view(const std::string& field, const View& cells) co
         if (!known.grid.along[axis]) own[axis] = 1;
     if (cells.memory == nullptr)
         throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
-    check_place(own, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
+    check_place(
+        own, {cells.pitch, cells.slice, volume_of(cells, own), cells.first_cell, cells.bytes / size, size});
 }
 
 void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {

@@ -59,6 +59,11 @@ rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const Fi
             "all arrays of a simulation lie alike: those of '{}' must have pitch {} and slice {}, and "
             "have {} and {}; bind fields before anything else is done, or use common_layout()",
             known.name, wanted.pitch, wanted.slice, field.pitch, field.slice));
+    if (plan.rank > 3 && field.volume != wanted.volume)
+        refuse(
+            fmt::format("the volumes of '{}' must be {} elements apart, as many planes as there are with "
+                        "their halos, and are {}",
+                        known.name, wanted.volume, field.volume));
     if (field.before < wanted.origin || field.after < wanted.elements - wanted.origin)
         refuse(fmt::format(
             "the arrays of '{}' need room for halos: {} elements before cell (0,0,0) and {} from it on; "
@@ -204,6 +209,7 @@ std::shared_ptr<FieldState> WholeSimulation::share(const std::string& name) {
     field->past = known.history;
     field->pitch = place.pitch;
     field->slice = place.slice;
+    if (place.rank > 3) field->volume = place.volume;
     field->before = place.origin;
     field->after = place.elements - place.origin;
     for (void* const array : running.level_arrays(name))

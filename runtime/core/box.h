@@ -12,23 +12,27 @@
 namespace halo::rt {
 
 struct Box {
-    std::array<std::int64_t, kMaxRank> begin{}, end{1, 1, 1};
+    std::array<std::int64_t, kMaxRank> begin{};
+    Extent end{};
 
     std::int64_t length(int axis) const {
         const auto along = static_cast<std::size_t>(axis);
         return std::max<std::int64_t>(end[along] - begin[along], 0);
     }
-    std::array<std::int64_t, kMaxRank> extent() const { return {length(0), length(1), length(2)}; }
-    std::int64_t cells() const { return length(0) * length(1) * length(2); }
+    Extent extent() const { return {length(0), length(1), length(2), length(3)}; }
+    std::int64_t cells() const { return extent().cells(); }
     bool is_empty() const { return cells() == 0; }
     // Of a cell in the box's dense array.
     std::int64_t index(const std::array<std::int64_t, kMaxRank>& cell) const {
-        return cell[0] - begin[0] + length(0) * (cell[1] - begin[1] + length(1) * (cell[2] - begin[2]));
+        std::array<std::int64_t, kMaxRank> within = cell;
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+            within[axis] -= begin[axis];
+        return extent().index_of(within);
     }
     friend bool operator==(const Box&, const Box&) = default;
 };
 
-inline Box whole_box(const std::array<std::int64_t, kMaxRank>& extent) {
+inline Box whole_box(const Extent& extent) {
     return {{}, extent};
 }
 
@@ -63,25 +67,41 @@ inline Box shifted(Box box, const std::array<std::int64_t, kMaxRank>& by) {
     return box;
 }
 
+// Goes on to the next cell of a box in memory, among those that differ along axes from `first` on alone.
+// False after the last.
+inline bool advance(std::array<std::int64_t, kMaxRank>& cell, const Box& box, std::size_t first) {
+    for (std::size_t axis = first; axis < kMaxRank; ++axis) {
+        if (++cell[axis] < box.end[axis]) return true;
+        cell[axis] = box.begin[axis];
+    }
+    return false;
+}
+
 // The box in parts of about `cells` cells at most, one after the other in memory: cut across the slowest
-// axis, and across the next where a single plane has more.
+// axis, and across the next where a single cell of that has more, and so on.
 inline std::vector<Box> slabs(const Box& box, std::int64_t cells) {
     std::vector<Box> result;
     if (box.is_empty()) return result;
-    const std::int64_t plane = box.length(0) * box.length(1);
-    const std::int64_t planes = std::clamp<std::int64_t>(cells / plane, 1, box.length(2));
-    const std::int64_t rows =
-        planes > 1 ? box.length(1) : std::clamp<std::int64_t>(cells / box.length(0), 1, box.length(1));
-    for (std::int64_t z = box.begin[2]; z < box.end[2]; z += planes)
-        for (std::int64_t y = box.begin[1]; y < box.end[1]; y += rows) {
-            Box slab = box;
-            slab.begin[1] = y;
-            slab.end[1] = std::min(y + rows, box.end[1]);
-            slab.begin[2] = z;
-            slab.end[2] = std::min(z + planes, box.end[2]);
-            result.push_back(slab);
-        }
-    return result;
+    std::size_t cut = kMaxRank - 1;
+    std::int64_t below = box.cells() / box.length(kMaxRank - 1);  // cells of one cell along the axis
+    while (cut > 1 && cells < below)
+        below /= box.length(static_cast<int>(--cut));
+    const std::int64_t most = std::max<std::int64_t>(cells / below, 1);
+    Box slab = box;
+    const auto begin_at = [&](std::size_t axis, std::int64_t first) {
+        slab.begin[axis] = first;
+        slab.end[axis] = std::min(first + (axis == cut ? most : 1), box.end[axis]);
+    };
+    for (std::size_t axis = cut; axis < kMaxRank; ++axis)
+        begin_at(axis, box.begin[axis]);
+    for (;;) {
+        result.push_back(slab);
+        std::size_t axis = cut;
+        for (; axis < kMaxRank && slab.end[axis] == box.end[axis]; ++axis)
+            begin_at(axis, box.begin[axis]);
+        if (axis == kMaxRank) return result;
+        begin_at(axis, slab.end[axis]);
+    }
 }
 
 // Calls work(index in `one`, index in `other`, cells) for the cells of `part`, which both boxes have: in
@@ -89,24 +109,27 @@ inline std::vector<Box> slabs(const Box& box, std::int64_t cells) {
 template <class Work>
 void for_runs(const Box& part, const Box& one, const Box& other, const Work& work) {
     if (part.is_empty()) return;
+    std::size_t next = 1;  // the first axis that a run does not go along
+    std::int64_t cells = part.length(0);
     const auto spans = [&](int axis) {
         return part.length(axis) == one.length(axis) && part.length(axis) == other.length(axis);
     };
-    const std::int64_t rows = spans(0) ? part.length(1) : 1;
-    const std::int64_t planes = spans(0) && spans(1) ? part.length(2) : 1;
-    for (std::int64_t z = part.begin[2]; z < part.end[2]; z += planes)
-        for (std::int64_t y = part.begin[1]; y < part.end[1]; y += rows) {
-            const std::array<std::int64_t, kMaxRank> cell{part.begin[0], y, z};
-            work(one.index(cell), other.index(cell), part.length(0) * rows * planes);
-        }
+    for (; next < kMaxRank && spans(static_cast<int>(next) - 1); ++next)
+        cells *= part.length(static_cast<int>(next));
+    std::array<std::int64_t, kMaxRank> cell = part.begin;
+    do {
+        work(one.index(cell), other.index(cell), cells);
+    } while (advance(cell, part, next));
 }
 
 // Whether the cells of `part` lie side by side in the dense array of `box`, which has them.
 inline bool is_contiguous(const Box& part, const Box& box) {
-    const bool rows = part.length(0) == box.length(0) || part.length(1) * part.length(2) == 1;
-    const bool planes =
-        (part.length(0) == box.length(0) && part.length(1) == box.length(1)) || part.length(2) == 1;
-    return rows && planes;
+    bool all = true;  // all cells of the box along the axes before
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        if (!all && part.length(axis) != 1) return false;
+        all = all && part.length(axis) == box.length(axis);
+    }
+    return true;
 }
 
 }  // namespace halo::rt

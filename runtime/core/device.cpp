@@ -38,27 +38,39 @@ std::unique_ptr<EarlyCopy> Device::make_early_copy(std::int64_t bytes) {
 
 CellsInMemory cells_of(const void* array, const Geometry& geometry, std::int64_t element,
                        const std::array<std::int64_t, kMaxRank>& cell) {
-    const std::int64_t first =
-        geometry.origin + cell[0] + cell[1] * geometry.pitch + cell[2] * geometry.slice;
-    return {static_cast<const char*>(array) + first * element, geometry.pitch, geometry.slice};
+    return {static_cast<const char*>(array) + geometry.element_of(cell) * element, geometry.pitch,
+            geometry.slice, geometry.volume};
 }
 
-BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from,
-                      const std::array<std::int64_t, kMaxRank>& count, std::int64_t element) {
+BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from, const Extent& count,
+                      std::int64_t element) {
     BoxCopy box;
     box.to = const_cast<void*>(to.first);
     box.from = from.first;
     box.row_bytes = count[0] * element;
     box.rows = count[1];
     box.planes = count[2];
+    box.volumes = count[3];
     box.to_pitch = to.pitch * element;
     box.to_slice = to.slice * element;
     box.from_pitch = from.pitch * element;
     box.from_slice = from.slice * element;
+    box.to_volume = to.volume * element;
+    box.from_volume = from.volume * element;
     return box;
 }
 
 void Device::copy_from(Device& other, const BoxCopy& box) {
+    BoxCopy one = box;
+    one.volumes = 1;
+    for (std::int64_t volume = 0; volume < box.volumes; ++volume) {
+        copy_planes(other, one);
+        one.to = static_cast<char*>(one.to) + box.to_volume;
+        one.from = static_cast<const char*>(one.from) + box.from_volume;
+    }
+}
+
+void Device::copy_planes(Device& other, const BoxCopy& box) {
     std::vector<char> row(&other == this ? 0 : static_cast<std::size_t>(box.row_bytes));
     for (std::int64_t plane = 0; plane < box.planes; ++plane) {
         for (std::int64_t number = 0; number < box.rows; ++number) {

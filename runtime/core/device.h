@@ -28,25 +28,27 @@ struct MemoryInfo {
     std::int64_t total_bytes = 0;
 };
 
-// Rows of bytes, from one array to another. Pitches and slices are bytes, too.
+// Rows of bytes, from one array to another. Pitches, slices and volumes are bytes, too.
 struct BoxCopy {
     void* to = nullptr;
     const void* from = nullptr;
-    std::int64_t row_bytes = 0, rows = 1, planes = 1;
+    std::int64_t row_bytes = 0, rows = 1, planes = 1, volumes = 1;
     std::int64_t to_pitch = 0, to_slice = 0, from_pitch = 0, from_slice = 0;
+    std::int64_t to_volume = 0, from_volume = 0;
 };
 
-// Cells in memory: where the first of them lies, and how many elements on the next row and plane begin.
+// Cells in memory: where the first of them lies, and how many elements on the next row, plane and volume
+// begin.
 struct CellsInMemory {
     const void* first = nullptr;
-    std::int64_t pitch = 0, slice = 0;
+    std::int64_t pitch = 0, slice = 0, volume = 0;
 };
 // Those of an array from a cell on, whose address is that of its first element; an element has so many bytes.
 CellsInMemory cells_of(const void* array, const Geometry& geometry, std::int64_t element,
                        const std::array<std::int64_t, kMaxRank>& cell = {});
 // So many of them along each axis, to memory that may be written.
-BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from,
-                      const std::array<std::int64_t, kMaxRank>& count, std::int64_t element);
+BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from, const Extent& count,
+                      std::int64_t element);
 
 // Of the cells of two arrays.
 struct CellComparison {
@@ -116,7 +118,7 @@ struct CellsOfArray {
     Geometry cells;
     std::int64_t every = 1;
     ElementType type = ElementType::f32;
-    std::int64_t count() const { return cells.extent[0] * cells.extent[1] * cells.extent[2]; }
+    std::int64_t count() const { return cells.extent.cells(); }
 };
 
 // Cells that a device copies within its own memory, as they are after all work submitted before, to be
@@ -217,7 +219,8 @@ public:
     virtual std::unique_ptr<WorkMark> make_mark();
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
     // way between the two it goes over the host, and waits.
-    virtual void copy_from(Device& other, const BoxCopy& box);
+    void copy_from(Device& other, const BoxCopy& box);
+    virtual void copy_planes(Device& other, const BoxCopy& box);  // of one volume
 
     // Optional. Launches whose blocks wait for each other: how many blocks of the kernel are on the device at
     // once, and a launch of so many at most that starts all of them.

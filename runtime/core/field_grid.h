@@ -13,7 +13,7 @@
 namespace halo::rt {
 
 struct FieldGrid {
-    std::array<bool, kMaxRank> along{true, true, true};  // axes past the grid's rank count as its own
+    std::array<bool, kMaxRank> along{true, true, true, true};  // axes past the grid's rank count as its own
     int factor = 1;  // a cell of it is as wide as so many of the grid; those at the high faces that are left
                      // over have none
 
@@ -28,7 +28,7 @@ struct FieldGrid {
 
     // The field's cells on a grid of so many; 1 along axes that it has not. A grid has a cell along each axis
     // (check_coarse_grids), and 1 along axes past its rank.
-    std::array<std::int64_t, kMaxRank> extent(std::array<std::int64_t, kMaxRank> grid) const {
+    Extent extent(Extent grid) const {
         for (std::size_t axis = 0; axis < along.size(); ++axis)
             grid[axis] = along[axis] ? std::max<std::int64_t>(grid[axis] / factor, 1) : 1;
         return grid;

@@ -22,8 +22,8 @@ std::int64_t round_up(std::int64_t value, std::int64_t alignment) {
 
 }  // namespace
 
-Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
-                       const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout) {
+Geometry make_geometry(int rank, const Extent& extent, const std::array<std::array<int, 2>, kMaxRank>& halo,
+                       RowLayout layout) {
     check_extents(rank, extent);
     for (int axis = 0; axis < rank; ++axis)
         for (int width : halo[axis])
@@ -48,24 +48,25 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
         return axis < rank ? extent[axis] + halo[axis][0] + halo[axis][1] : 1;
     };
     geometry.slice = geometry.pitch * padded(1);  // both below 2^32
-    if (geometry.slice > kMaxElements / padded(2))
+    if (geometry.slice > kMaxElements / padded(2) / padded(3))
         throw Error(ErrorCode::bad_argument,
                     fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
-    geometry.elements = geometry.slice * padded(2);
+    geometry.volume = geometry.slice * padded(2);
+    geometry.elements = geometry.volume * padded(3);
     if (tight) geometry.elements += pad;  // the left halo of the first row; the others' lie in the row before
     // The last vector of the last row may read past its halo; in other rows that is the next row's pad.
     if (!tight && halo[0][1] > 0) geometry.elements += kAlignment;
     geometry.origin = pad;
     if (rank > 1) geometry.origin += halo[1][0] * geometry.pitch;
     if (rank > 2) geometry.origin += halo[2][0] * geometry.slice;
+    if (rank > 3) geometry.origin += halo[3][0] * geometry.volume;
     return geometry;
 }
 
 namespace {
 
 // The least pitch: rows that lie closer would share cells of their halos.
-std::int64_t least_pitch(const std::array<std::int64_t, kMaxRank>& extent, const std::array<int, 2>& halo,
-                         RowLayout layout) {
+std::int64_t least_pitch(const Extent& extent, const std::array<int, 2>& halo, RowLayout layout) {
     if (layout == RowLayout::tight) return extent[0] + halo[0] + halo[1];
     return round_up(halo[0], kAlignment) + round_up(extent[0] + halo[1], kAlignment);
 }
@@ -91,9 +92,8 @@ void check_slice(std::int64_t slice, std::int64_t pitch, std::int64_t rows) {
 
 }  // namespace
 
-Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
-                       const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
-                       std::int64_t pitch, std::int64_t slice) {
+Geometry view_geometry(int rank, const Extent& extent, const std::array<std::array<int, 2>, kMaxRank>& halo,
+                       RowLayout layout, std::int64_t pitch, std::int64_t slice) {
     Geometry geometry = make_geometry(rank, extent, halo, layout);  // checks the extents
     const std::int64_t rows = rank > 1 ? extent[1] + halo[1][0] + halo[1][1] : 1;
     check_pitch(pitch, least_pitch(extent, halo[0], layout), layout);
@@ -101,7 +101,9 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     geometry.pitch = pitch;
     geometry.slice = rank > 2 ? slice : pitch * rows;
     const std::int64_t left = layout == RowLayout::tight ? halo[0][0] : round_up(halo[0][0], kAlignment);
-    geometry.origin = left + (rank > 1 ? halo[1][0] * pitch : 0) + (rank > 2 ? halo[2][0] * slice : 0);
+    geometry.volume = geometry.slice * (rank > 2 ? extent[2] + halo[2][0] + halo[2][1] : 1);
+    geometry.origin = left + (rank > 1 ? halo[1][0] * pitch : 0) + (rank > 2 ? halo[2][0] * slice : 0) +
+                      (rank > 3 ? halo[3][0] * geometry.volume : 0);
     // Counts the elements to the end of the last row. Vectors at its end may reach as far as those of
     // make_geometry().
     std::int64_t right = extent[0] + halo[0][1];
@@ -109,6 +111,7 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     geometry.elements = geometry.origin + right;
     if (rank > 1) geometry.elements += (extent[1] - 1 + halo[1][1]) * pitch;
     if (rank > 2) geometry.elements += (extent[2] - 1 + halo[2][1]) * slice;
+    if (rank > 3) geometry.elements += (extent[3] - 1 + halo[3][1]) * geometry.volume;
     return geometry;
 }
 
@@ -127,16 +130,19 @@ Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
     geometry.extent = field.extent(grid.extent);
     const std::int64_t rows = geometry.extent[1] + own[1][0] + own[1][1];
     const std::int64_t planes = geometry.extent[2] + own[2][0] + own[2][1];
+    const std::int64_t volumes = geometry.extent[3] + own[3][0] + own[3][1];
     geometry.pitch = field.has(0) ? grid.pitch : 1;
     geometry.slice = geometry.pitch * rows;
+    geometry.volume = geometry.slice * planes;
     const std::int64_t left = round_up(own[0][0], kAlignment);
-    geometry.origin = left + own[1][0] * geometry.pitch + own[2][0] * geometry.slice;
-    geometry.elements = left + planes * geometry.slice + round_up(own[0][1], kAlignment);
+    geometry.origin =
+        left + own[1][0] * geometry.pitch + own[2][0] * geometry.slice + own[3][0] * geometry.volume;
+    geometry.elements = left + volumes * geometry.volume + round_up(own[0][1], kAlignment);
     return geometry;
 }
 
-std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
-    std::array<std::int64_t, 3> extent = FieldGrid::coarse(domain.factor).extent(geometry.extent);
+Extent domain_extent(const Domain& domain, const Geometry& geometry) {
+    Extent extent = FieldGrid::coarse(domain.factor).extent(geometry.extent);
     for (int axis = 0; axis < geometry.rank; ++axis) {
         const std::int64_t n = extent[axis];
         const Range& range = domain.ranges[axis];
@@ -145,11 +151,21 @@ std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& 
                            : std::max<std::int64_t>(place_of(range.end, n) - place_of(range.begin, n), 0);
     }
     if (domain.kind == Domain::Kind::faces) {
-        extent[0] = std::max(extent[0], extent[1]);
-        if (geometry.rank > 2) extent[1] = std::max(extent[1], extent[2]);
+        // Each thread has a line across one axis, and the other axes are as long as any that they may be.
+        for (int axis = 0; axis + 1 < geometry.rank; ++axis)
+            extent[axis] = std::max(extent[axis], extent[axis + 1]);
         extent[static_cast<std::size_t>(geometry.rank - 1)] = domain.index;
     }
     return extent;
+}
+
+std::array<std::int64_t, 3> blocks_of(const KernelPlan& kernel, const Geometry& geometry) {
+    if (kernel.blocks > 0) return {kernel.blocks, 1, 1};
+    const Extent extent = domain_extent(kernel.domain, geometry);
+    const auto along = [&](std::size_t axis) {
+        return (extent[axis] + kernel.tile[axis] - 1) / kernel.tile[axis];
+    };
+    return {along(0), along(1), along(2) * extent[3]};
 }
 
 }  // namespace halo::rt

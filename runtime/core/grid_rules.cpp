@@ -7,7 +7,7 @@
 
 namespace halo::rt {
 
-void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
+void check_extents(int rank, const Extent& extent) {
     if (rank < 1 || rank > kMaxRank)
         throw Error(ErrorCode::bad_argument, fmt::format("a grid has 1 to {} axes, not {}", kMaxRank, rank));
     for (int axis = 0; axis < kMaxRank; ++axis) {
@@ -20,13 +20,16 @@ void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent) {
                         fmt::format("the grid has {} cells along axis {}; between 1 and {} are possible",
                                     extent[axis], axis + 1, kMaxExtent));
     }
-    if (extent[0] * extent[1] > kMaxElements / extent[2])  // the first two below 2^31
+    std::int64_t left = kMaxElements;  // elements that the axes before leave to those that follow
+    for (const std::int64_t length : extent)
+        left /= length;
+    if (left == 0)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("a grid of {} cells is too large to index", extent_text(rank, extent)));
 }
 
 void check_cells_needed(const std::vector<std::string>& axes, const std::vector<CellsNeeded>& needs,
-                        const std::array<std::int64_t, kMaxRank>& extent) {
+                        const Extent& extent) {
     for (const CellsNeeded& need : needs) {
         const auto axis = static_cast<std::size_t>(need.axis);
         if (extent[axis] / need.factor >= need.cells) continue;
@@ -47,7 +50,7 @@ void check_cells_needed(const std::vector<std::string>& axes, const std::vector<
 }
 
 void check_coarse_grids(const std::vector<std::string>& axes, const std::vector<CoarseGrid>& fields,
-                        const std::array<std::int64_t, kMaxRank>& extent) {
+                        const Extent& extent) {
     for (const CoarseGrid& field : fields) {
         for (std::size_t axis = 0; axis < axes.size(); ++axis) {
             const std::int64_t rest = extent[axis] % field.factor;

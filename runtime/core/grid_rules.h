@@ -5,14 +5,55 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 namespace halo::rt {
 
-inline constexpr int kMaxRank = 3;
+inline constexpr int kMaxRank = 4;
 inline constexpr std::int64_t kMaxExtent = (std::int64_t{1} << 31) - 1;  // kernels count in 32 bits
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;      // 8 bytes each stay within 63 bits
+
+// A number for each axis, as of cells or of threads; 1 for axes that are not given.
+template <class Number>
+struct ByAxis : std::array<Number, kMaxRank> {
+    using Numbers = std::array<Number, kMaxRank>;
+    constexpr ByAxis() : ByAxis({1}) {}
+    constexpr ByAxis(std::initializer_list<Number> given) : Numbers{} {
+        this->fill(1);
+        auto next = this->begin();
+        for (const Number each : given)
+            *next++ = each;
+    }
+    constexpr ByAxis(const Numbers& given) : Numbers(given) {}
+
+    std::array<Number, 3> first_three() const { return {(*this)[0], (*this)[1], (*this)[2]}; }
+    constexpr Number product() const {
+        Number product = 1;
+        for (const Number each : *this)
+            product *= each;
+        return product;
+    }
+};
+
+using Lengths = ByAxis<int>;
+
+// Cells of a grid.
+struct Extent : ByAxis<std::int64_t> {
+    using ByAxis::ByAxis;
+    constexpr Extent(const Numbers& given) : ByAxis(given) {}
+
+    constexpr std::int64_t cells() const { return product(); }
+    // Of a cell in the dense array of so many, x fastest.
+    template <class Number>
+    constexpr std::int64_t index_of(const std::array<Number, kMaxRank>& cell) const {
+        std::int64_t index = 0;
+        for (std::size_t axis = kMaxRank; axis-- > 0;)
+            index = index * (*this)[axis] + cell[axis];
+        return index;
+    }
+};
 
 // Where a cell is along an axis.
 struct Bound {
@@ -77,11 +118,11 @@ struct CoarseGrid {
 
 // Throws Error (bad_argument) for a grid of no cells along an axis, of more than can be counted, or of fewer
 // than a boundary is computed from. Extents past the rank are 1.
-void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent);
+void check_extents(int rank, const Extent& extent);
 void check_cells_needed(const std::vector<std::string>& axes, const std::vector<CellsNeeded>& needs,
-                        const std::array<std::int64_t, kMaxRank>& extent);
+                        const Extent& extent);
 // The same for a grid that coarser ones cannot be made of.
 void check_coarse_grids(const std::vector<std::string>& axes, const std::vector<CoarseGrid>& fields,
-                        const std::array<std::int64_t, kMaxRank>& extent);
+                        const Extent& extent);
 
 }  // namespace halo::rt

@@ -21,9 +21,11 @@ struct CoveredSpan {
 class PassMaker {
 public:
     PassMaker(const FieldPlan& field, const Geometry& geometry, const std::vector<double>& params,
-              const std::array<std::int64_t, kMaxRank>& grid)
+              const Extent& grid)
         : field_(field), geometry_(geometry), params_(params), grid_(grid) {
-        stride_ = {field.interleave, geometry.pitch * field.interleave, geometry.slice * field.interleave};
+        stride_ = geometry.strides();
+        for (std::int64_t& stride : stride_)
+            stride *= field.interleave;
     }
 
     HaloPass make(int axis, bool constants) const;
@@ -40,7 +42,7 @@ private:
     const FieldPlan& field_;
     const Geometry& geometry_;
     const std::vector<double>& params_;
-    const std::array<std::int64_t, kMaxRank>& grid_;
+    const Extent& grid_;
     std::array<std::int64_t, kMaxRank> stride_;
 };
 
@@ -65,13 +67,15 @@ void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int
 HaloPass PassMaker::make(int axis, bool constants) const {
     HaloPass pass;
     pass.axis = axis;
-    // The outer and inner axes are the other two; the faster one is the row where it is x.
+    // The other axes, fastest first; the first of them is the row where it is x.
     const int first = axis == 0 ? 1 : 0;
-    const int second = axis == 2 ? 1 : 2;
-    const CoveredSpan inner = span(first, constants || first < axis);
-    const CoveredSpan outer = span(second, constants || second < axis);
+    const int second = axis <= 1 ? 2 : 1;
+    const int third = axis <= 2 ? 3 : 2;
+    const auto covered = [&](int other) { return span(other, constants || other < axis); };
+    const CoveredSpan inner = covered(first), outer = covered(second), volumes = covered(third);
     const std::int64_t start = geometry_.origin * field_.interleave + field_.component +
-                               inner.low * stride_[first] + outer.low * stride_[second];
+                               inner.low * stride_[first] + outer.low * stride_[second] +
+                               volumes.low * stride_[third];
     if (first == 0 && field_.interleave == 1) {
         pass.row_length = inner.count;
     } else {
@@ -81,6 +85,8 @@ HaloPass PassMaker::make(int axis, bool constants) const {
     pass.outer_units = outer.count;
     pass.outer_low = outer.low;
     pass.outer_stride = stride_[second];
+    pass.volumes = volumes.count;
+    pass.volume_stride = stride_[third];
     const auto& halo = field_.halo[axis];
     for (std::int64_t index = -halo[0]; index < 0; ++index)
         add_layer(pass, axis, index, start, constants);
@@ -97,9 +103,7 @@ void run_units(const HaloPass& pass, Layers layers, ElementType type, void* star
                std::int64_t end) {
     auto* const array = static_cast<Element*>(start);
     for (std::int64_t unit = begin; unit < end; ++unit) {
-        const std::int64_t inner = unit % pass.inner_units;
-        const std::int64_t outer = unit / pass.inner_units;
-        Element* base = array + inner * pass.inner_stride + outer * pass.outer_stride;
+        Element* base = array + pass.place_of(unit);
         for (const HaloPass::Layer& layer : layers) {
             Element* destination = base + layer.destination;
             if (layer.constant) {
@@ -154,8 +158,7 @@ void fill_planes(const HaloPass& pass, const HaloPass* across_rows, ElementType 
 }  // namespace
 
 std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
-                                       const std::vector<double>& params, HaloPart part,
-                                       const std::array<std::int64_t, kMaxRank>& grid) {
+                                       const std::vector<double>& params, HaloPart part, const Extent& grid) {
     const PassMaker maker(field, geometry, params, grid);
     std::vector<HaloPass> passes;
     const auto keep = [&](HaloPass pass) {

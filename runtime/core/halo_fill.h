@@ -30,11 +30,19 @@ struct HaloPass {
     int axis = 0;                  // whose faces these are
     std::int64_t outer_low = 0;    // cell along the outer axis that outer unit 0 is
     std::int64_t row_length = 1;   // contiguous elements that a layer sets per unit
-    std::int64_t inner_units = 1;  // units are numbered inner + inner_units * outer
+    std::int64_t inner_units = 1;  // units are numbered inner + inner_units * (outer + outer_units * volume)
     std::int64_t outer_units = 1;
+    std::int64_t volumes = 1;  // along the third of the other axes, where there are four
     std::int64_t inner_stride = 0;
     std::int64_t outer_stride = 0;
-    std::int64_t units() const { return inner_units * outer_units; }
+    std::int64_t volume_stride = 0;
+    std::int64_t units() const { return inner_units * outer_units * volumes; }
+    // Elements from unit 0 to this one.
+    std::int64_t place_of(std::int64_t unit) const {
+        const std::int64_t outer = unit / inner_units;
+        return unit % inner_units * inner_stride + outer % outer_units * outer_stride +
+               outer / outer_units * volume_stride;
+    }
 };
 
 enum class HaloPart : std::uint8_t {
@@ -46,8 +54,7 @@ enum class HaloPart : std::uint8_t {
 // The passes for a field's halo as wide as FieldPlan::halo says. Empty where there is nothing to fill.
 // geometry: of the field's array; grid: cells of the grid, by which values past faces are reckoned.
 std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
-                                       const std::vector<double>& params, HaloPart part,
-                                       const std::array<std::int64_t, kMaxRank>& grid);
+                                       const std::vector<double>& params, HaloPart part, const Extent& grid);
 inline std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
                                               const std::vector<double>& params, HaloPart part) {
     return make_halo_passes(field, geometry, params, part, geometry.extent);
@@ -65,7 +72,7 @@ struct HaloPiece {
 };
 
 // The images of those cells alone. Once each cell of a level has been in a piece, its halo is as the whole
-// passes (HaloPart::images) leave it wherever images are read. At least two axes.
+// passes (HaloPart::images) leave it wherever images are read. Two or three axes.
 void fill_images(const std::vector<HaloPass>& passes, ElementType type, const Geometry& geometry, void* array,
                  const HaloPiece& piece);
 

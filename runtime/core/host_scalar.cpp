@@ -169,9 +169,9 @@ bool changes_with_step(const HostScalar& scalar) {
     });
 }
 
-double evaluate(const HostScalar& scalar, const std::vector<double>& params,
-                const std::array<std::int64_t, kMaxRank>& extent, double step_number,
-                const std::vector<double>& reductions, const std::vector<std::vector<double>>& series) {
+double evaluate(const HostScalar& scalar, const std::vector<double>& params, const Extent& extent,
+                double step_number, const std::vector<double>& reductions,
+                const std::vector<std::vector<double>>& series) {
     std::vector<double> stack;
     for (const HostScalar::Step& step : scalar.steps) {
         const int operands = operand_count(step.op);

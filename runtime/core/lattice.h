@@ -10,14 +10,24 @@
 namespace halo::rt {
 
 struct Lattice {
-    std::array<std::int64_t, kMaxRank> begin{}, count{1, 1, 1}, stride{1, 1, 1};
+    std::array<std::int64_t, kMaxRank> begin{};
+    Extent count{}, stride{};
 
-    std::int64_t cells() const { return count[0] * count[1] * count[2]; }
+    std::int64_t cells() const { return count.cells(); }
     friend bool operator==(const Lattice&, const Lattice&) = default;
 };
 
 inline Lattice lattice_of(const Box& box) {
-    return {box.begin, box.extent(), {1, 1, 1}};
+    return {box.begin, box.extent(), {}};
+}
+
+// The cell of that number along each axis, from 0.
+inline std::array<std::int64_t, kMaxRank> cell_of(const Lattice& lattice,
+                                                  const std::array<std::int64_t, kMaxRank>& number) {
+    std::array<std::int64_t, kMaxRank> cell = lattice.begin;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        cell[axis] += number[axis] * lattice.stride[axis];
+    return cell;
 }
 
 // The smallest box that has all of its cells.

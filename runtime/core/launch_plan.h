@@ -201,6 +201,7 @@ struct Argument {
         extent,         // int32: cells along axis `index`
         pitch,          // int32: elements from one row (y) to the next
         slice,          // int64: elements from one plane (z) to the next
+        volume,         // int64: elements from one volume (the fourth axis) to the next
         partials,       // double*: one partial result per block of reduction `index`
         step_partials,  // the same of a time block, for each of its steps: [step][block]
         coefs,       // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
@@ -224,7 +225,7 @@ struct Argument {
     int time = 0;   // +1 the level being written, 0 now, -1 the past
     int index = 0;
     int part = 0;
-    int factor = 1;  // of extent, pitch and slice: the grid that they are of (FieldGrid::factor)
+    int factor = 1;  // of extent, pitch, slice and volume: the grid that they are of (FieldGrid::factor)
     HostScalar scalar;
     ElementType type = ElementType::f32;
     std::optional<ArrayUse> use;  // of a field's array; where it is not told, the kernel may do anything
@@ -254,12 +255,12 @@ struct Domain {
 enum class Steps : std::uint8_t { all, with_results, without_results, first, first_or_with_results };
 
 struct KernelPlan {
-    std::string name;                     // the symbol in the text
-    Steps steps = Steps::all;             // that it runs in
-    std::array<int, 3> threads{1, 1, 1};  // a block's threads (1s on the CPU)
-    std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
-    Domain domain;                        // whose extents those are
-    std::int64_t blocks = 0;              // along x, whatever the grid; 0: by tile and domain
+    std::string name;          // the symbol in the text
+    Steps steps = Steps::all;  // that it runs in
+    Lengths threads{1, 1, 1};  // a block's threads (1s on the CPU)
+    Lengths tile{1, 1, 1};     // a block's cells, and one along a fourth axis: blocks_of()
+    Domain domain;             // whose extents those are
+    std::int64_t blocks = 0;   // along x, whatever the grid; 0: by tile and domain
     // Kernels that this one stands for, as its one block does in turn what they would: about as long as so
     // many launches.
     std::int64_t stands_for = 1;
@@ -314,9 +315,10 @@ struct TimeBlock {
     // arrays, taken in turn, of 64-bit words that start as 0.
     struct Resident {
         std::vector<int> exchanges;  // words of a block of threads, of each
-        std::array<std::int64_t, kMaxRank> most_extent{kAnyExtent, kAnyExtent, kAnyExtent};
+        Extent most_extent{kAnyExtent, kAnyExtent, kAnyExtent};
         // Only for grids whose extents, divided by these, leave these.
-        std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
+        Extent divisors{};
+        std::array<std::int64_t, kMaxRank> remainders{};
     };
 
     // Its steps are iterations of that repeat of the plan, whose arrays are exchanged after a launch as after
@@ -328,8 +330,8 @@ struct TimeBlock {
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
-    std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
-    std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
+    std::vector<int> reductions;      // that it gives, at each of its steps; indices into the plan's
+    Extent least_extent{1, 1, 1};     // of grids that it works on
     std::vector<KernelPlan> earlier;  // of a step in several passes: those before the last, in order
     KernelPlan kernel;
     std::variant<WholeGrid, OfPieces, Resident, OfRepeat> kind;
@@ -414,8 +416,8 @@ struct WindowPlan {
 
 // Of kernels that have them as constants.
 struct FixedGrid {
-    std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
-    std::int64_t pitch = 0, slice = 0;  // of all arrays, in elements
+    Extent extent{1, 1, 1};
+    std::int64_t pitch = 0, slice = 0, volume = 0;  // of all arrays, in elements
 };
 
 struct LaunchPlan {
@@ -454,9 +456,8 @@ bool changes_with_step(const HostScalar& scalar);  // reads `step`, a reduction 
 
 // Evaluates with the params' values and the grid's extents, and what else it may read; `series` by table,
 // those that are no series being empty.
-double evaluate(const HostScalar& scalar, const std::vector<double>& params,
-                const std::array<std::int64_t, kMaxRank>& extent, double step = 0,
-                const std::vector<double>& reductions = {},
+double evaluate(const HostScalar& scalar, const std::vector<double>& params, const Extent& extent,
+                double step = 0, const std::vector<double>& reductions = {},
                 const std::vector<std::vector<double>>& series = {});
 
 }  // namespace halo::rt

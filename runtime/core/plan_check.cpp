@@ -78,6 +78,7 @@ void checks::check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
             case Argument::Kind::pitch:
             case Argument::Kind::slice:
+            case Argument::Kind::volume:
             case Argument::Kind::step_partials:  // check_plan and check_time_block do these
             case Argument::Kind::exchange:
             case Argument::Kind::steps:

@@ -21,8 +21,10 @@ constexpr int kFormat = 1;
 
 Json field_json(const FieldPlan& field) {
     Json faces = Json::list({});
-    for (const auto& axis : field.boundary) {
-        for (const FacePlan& face : axis) {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        const auto& [low, high] = field.boundary[axis];
+        if (axis == 3 && low.kind == BoundaryKind::free && high.kind == BoundaryKind::free) continue;
+        for (const FacePlan& face : field.boundary[axis]) {
             Json entry = Json::object({{"kind", name_of(face.kind, kBoundaries)}});
             if (face.kind == BoundaryKind::fixed) entry["value"] = scalar_json(face.value);
             if (face.reach != 0) entry["reach"] = face.reach;
@@ -33,9 +35,9 @@ Json field_json(const FieldPlan& field) {
                               {"type", name_of(field.type, kElementTypes)},
                               {"role", name_of(field.role, kRoles)},
                               {"history", field.history},
-                              {"halo", field.halo},
+                              {"halo", by_axis_json(field.halo)},
                               {"faces", faces}});
-    if (!field.grid.has_all_axes()) json["along"] = field.grid.along;
+    if (!field.grid.has_all_axes()) json["along"] = by_axis_json(field.grid.along, true);
     if (field.grid.factor != 1) json["coarse"] = field.grid.factor;
     if (field.spare_levels != 0) json["spare_levels"] = field.spare_levels;
     if (field.interleave != 1) {
@@ -45,16 +47,26 @@ Json field_json(const FieldPlan& field) {
     return json;
 }
 
+Extent extent_from(const Json& json) {
+    return by_axis_from<std::int64_t>(json, 1);
+}
+
+Lengths lengths_from(const Json& json) {
+    const auto numbers = json.get<std::array<int, 3>>();
+    return {numbers[0], numbers[1], numbers[2]};
+}
+
 FieldPlan field_from(const Json& json) {
     FieldPlan field;
     field.name = json.at("name");
     field.type = value_of<ElementType>(json.at("type"), kElementTypes, "element type");
     field.role = value_of<Role>(json.at("role"), kRoles, "role");
     field.history = json.at("history");
-    field.halo = json.at("halo");
-    if (json.contains("along")) field.grid.along = json.at("along");
+    field.halo = by_axis_from<std::array<int, 2>>(json.at("halo"));
+    if (json.contains("along")) field.grid.along = by_axis_from(json.at("along"), true);
     field.grid.factor = json.value("coarse", 1);
-    for (int face = 0; face < 2 * kMaxRank; ++face) {
+    const std::size_t faces = json.at("faces").items().size();
+    for (std::size_t face = 0; face < std::clamp<std::size_t>(faces, 6, 2 * kMaxRank); ++face) {
         const Json& entry = json.at("faces").at(face);
         FacePlan& plan = field.boundary[face / 2][face % 2];
         plan.kind = value_of<BoundaryKind>(entry.at("kind"), kBoundaries, "boundary");
@@ -77,7 +89,7 @@ Json argument_json(const Argument& argument) {
             if (argument.use)
                 json["use"] = Json::object({{"read", argument.use->read},
                                             {"written", argument.use->written},
-                                            {"reach", argument.use->reach}});
+                                            {"reach", by_axis_json(argument.use->reach)}});
             break;
         case Argument::Kind::scalar:
             json["type"] = name_of(argument.type, kElementTypes);
@@ -109,6 +121,7 @@ Json argument_json(const Argument& argument) {
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
+        case Argument::Kind::volume:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
         case Argument::Kind::device_scalars:
@@ -127,8 +140,8 @@ Argument argument_from(const Json& json) {
             argument.time = json.at("time");
             if (json.contains("use")) {
                 const Json& use = json.at("use");
-                argument.use = ArrayUse{use.at("read"), use.at("written"),
-                                        use.at("reach").get<std::array<int, kMaxRank>>()};
+                argument.use =
+                    ArrayUse{use.at("read"), use.at("written"), by_axis_from<int>(use.at("reach"))};
             }
             break;
         case Argument::Kind::scalar:
@@ -161,6 +174,7 @@ Argument argument_from(const Json& json) {
             break;
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
+        case Argument::Kind::volume:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
         case Argument::Kind::device_scalars:
@@ -184,8 +198,11 @@ Bound bound_from(const Json& json) {
 Json domain_json(const Domain& domain) {
     Json json = Json::object({{"kind", name_of(domain.kind, kDomains)}, {"index", domain.index}});
     Json ranges = Json::list({});
-    for (const Range& range : domain.ranges)
-        ranges.push_back(Json::list({bound_json(range.begin), bound_json(range.end)}));
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        const Range& range = domain.ranges[axis];
+        if (axis < 3 || range != Range{})
+            ranges.push_back(Json::list({bound_json(range.begin), bound_json(range.end)}));
+    }
     json["ranges"] = ranges;
     if (domain.factor != 1) json["coarse"] = domain.factor;
     return json;
@@ -196,7 +213,8 @@ Domain domain_from(const Json& json) {
     domain.kind = value_of<Domain::Kind>(json.at("kind"), kDomains, "domain");
     domain.factor = json.value("coarse", 1);
     domain.index = json.at("index");
-    for (int axis = 0; axis < kMaxRank; ++axis) {
+    const std::size_t ranges = json.at("ranges").items().size();
+    for (std::size_t axis = 0; axis < std::clamp<std::size_t>(ranges, 3, kMaxRank); ++axis) {
         const Json& range = json.at("ranges").at(axis);
         domain.ranges[axis] = {bound_from(range.at(0)), bound_from(range.at(1))};
     }
@@ -213,8 +231,8 @@ KernelPlan::Written level_from(const Json& json) {
 
 Json kernel_json(const KernelPlan& kernel) {
     Json json = Json::object({{"name", kernel.name},
-                              {"threads", kernel.threads},
-                              {"tile", kernel.tile},
+                              {"threads", kernel.threads.first_three()},
+                              {"tile", kernel.tile.first_three()},
                               {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
                               {"arguments", list_json(kernel.arguments, argument_json)},
                               {"refresh_halos", list_json(kernel.refresh_halos, level_json)}});
@@ -230,8 +248,8 @@ Json kernel_json(const KernelPlan& kernel) {
 KernelPlan kernel_from(const Json& json) {
     KernelPlan kernel;
     kernel.name = json.at("name");
-    kernel.threads = json.at("threads");
-    kernel.tile = json.at("tile");
+    kernel.threads = lengths_from(json.at("threads"));
+    kernel.tile = lengths_from(json.at("tile"));
     kernel.dynamic_shared_bytes = json.at("dynamic_shared_bytes");
     kernel.arguments = list_from(json.at("arguments"), argument_from);
     kernel.refresh_halos = list_from(json.at("refresh_halos"), level_from);
@@ -248,7 +266,7 @@ Json time_block_json(const TimeBlock& block) {
     Json json = Json::object({{"steps", block.steps},
                               {"levels", block.levels},
                               {"is_whole", block.is_whole},
-                              {"least_extent", block.least_extent},
+                              {"least_extent", by_axis_json(block.least_extent, std::int64_t{1})},
                               {"kernel", kernel_json(block.kernel)}});
     if (!block.earlier.empty()) json["earlier"] = list_json(block.earlier, kernel_json);
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
@@ -260,9 +278,9 @@ Json time_block_json(const TimeBlock& block) {
     if (const TimeBlock::Resident* const resident = block.resident()) {
         json["is_resident"] = true;
         json["exchanges"] = resident->exchanges;
-        json["most_extent"] = resident->most_extent;
-        json["divisors"] = resident->divisors;
-        json["remainders"] = resident->remainders;
+        json["most_extent"] = by_axis_json(resident->most_extent, std::int64_t{1});
+        json["divisors"] = by_axis_json(resident->divisors, std::int64_t{1});
+        json["remainders"] = by_axis_json(resident->remainders);
     }
     return json;
 }
@@ -272,7 +290,7 @@ TimeBlock time_block_from(const Json& json) {
     block.steps = json.at("steps");
     block.levels = json.at("levels");
     block.is_whole = json.at("is_whole");
-    block.least_extent = json.at("least_extent");
+    block.least_extent = extent_from(json.at("least_extent"));
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("earlier")) block.earlier = list_from(json.at("earlier"), kernel_from);
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
@@ -281,9 +299,9 @@ TimeBlock time_block_from(const Json& json) {
     if (json.value("is_resident", false)) {
         TimeBlock::Resident resident;
         resident.exchanges = json.at("exchanges").get<std::vector<int>>();
-        resident.most_extent = json.at("most_extent");
-        resident.divisors = json.at("divisors");
-        resident.remainders = json.at("remainders");
+        resident.most_extent = extent_from(json.at("most_extent"));
+        resident.divisors = extent_from(json.at("divisors"));
+        resident.remainders = by_axis_from<std::int64_t>(json.at("remainders"));
         block.kind = std::move(resident);
     }
     return block;
@@ -435,7 +453,7 @@ LaunchPlan plan_from(const Json& json) {
     plan.name = json.at("name");
     plan.rank = json.at("rank");
     plan.axes = json.at("axes").get<std::vector<std::string>>();
-    plan.halo = json.at("halo");
+    plan.halo = by_axis_from<std::array<int, 2>>(json.at("halo"));
     plan.spacing = list_from(json.at("spacing"), scalar_from);
     plan.origin = list_from(json.at("origin"), scalar_from);
     plan.params = list_from(json.at("params"), param_from);
@@ -443,13 +461,15 @@ LaunchPlan plan_from(const Json& json) {
     plan.fields = list_from(json.at("fields"), field_from);
     if (json.contains("tables")) plan.tables = list_from(json.at("tables"), table_from);
     if (json.contains("points")) plan.points = list_from(json.at("points"), points_from);
-    for (std::size_t axis = 0; json.contains("window") && axis < plan.window.size(); ++axis)
+    const std::size_t windows = json.contains("window") ? json.at("window").items().size() : 0;
+    for (std::size_t axis = 0; axis < std::min(windows, plan.window.size()); ++axis)
         plan.window[axis] = window_from(json.at("window").at(axis));
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
     if (json.contains("fixed_grid")) {
         const Json& grid = json.at("fixed_grid");
-        plan.fixed_grid = FixedGrid{grid.at("extent"), grid.at("pitch"), grid.at("slice")};
+        plan.fixed_grid = FixedGrid{extent_from(grid.at("extent")), grid.at("pitch"), grid.at("slice"),
+                                    grid.value("volume", std::int64_t{0})};
     }
     if (json.contains("device_scalars")) plan.device_scalars = json.at("device_scalars");
     if (json.contains("full_steps")) plan.full_steps = list_from(json.at("full_steps"), scalar_from);
@@ -465,7 +485,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
                               {"name", plan.name},
                               {"rank", plan.rank},
                               {"axes", plan.axes},
-                              {"halo", plan.halo},
+                              {"halo", by_axis_json(plan.halo)},
                               {"spacing", list_json(plan.spacing, scalar_json)},
                               {"origin", list_json(plan.origin, scalar_json)},
                               {"params", list_json(plan.params, param_json)},
@@ -474,9 +494,10 @@ std::string plan_to_json(const LaunchPlan& plan) {
                               {"kernels", list_json(plan.kernels, kernel_json)},
                               {"reductions", list_json(plan.reductions, reduction_json)}});
     if (plan.fixed_grid)
-        json["fixed_grid"] = Json::object({{"extent", plan.fixed_grid->extent},
+        json["fixed_grid"] = Json::object({{"extent", by_axis_json(plan.fixed_grid->extent, std::int64_t{1})},
                                            {"pitch", plan.fixed_grid->pitch},
                                            {"slice", plan.fixed_grid->slice}});
+    if (plan.fixed_grid && plan.rank > 3) json["fixed_grid"]["volume"] = plan.fixed_grid->volume;
     if (plan.device_scalars > 0) json["device_scalars"] = plan.device_scalars;
     if (!plan.full_steps.empty()) json["full_steps"] = list_json(plan.full_steps, scalar_json);
     if (!plan.repeats.empty()) json["repeats"] = list_json(plan.repeats, repeat_json);
@@ -485,8 +506,8 @@ std::string plan_to_json(const LaunchPlan& plan) {
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
     if (std::any_of(plan.window.begin(), plan.window.end(),
                     [](const auto& along) { return along.has_value(); }))
-        for (const std::optional<WindowPlan>& along : plan.window)
-            json["window"].push_back(window_json(along));
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+            if (axis < 3 || plan.window[axis]) json["window"].push_back(window_json(plan.window[axis]));
     return json.dump(2) + "\n";
 }
 

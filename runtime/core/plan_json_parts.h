@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -24,9 +25,9 @@ inline constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8
 inline constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 inline constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
 inline constexpr const char* kArguments[] = {
-    "field", "scalar",     "extent",        "pitch",          "slice",  "partials", "step_partials",
-    "coefs", "table",      "rows",          "points",         "count",  "exchange", "steps",
-    "sent",  "iterations", "partial_count", "device_scalars", "planes", "neighbour"};
+    "field",         "scalar", "extent",     "pitch",         "slice",          "volume", "partials",
+    "step_partials", "coefs",  "table",      "rows",          "points",         "count",  "exchange",
+    "steps",         "sent",   "iterations", "partial_count", "device_scalars", "planes", "neighbour"};
 inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
 inline constexpr const char* kSteps[] = {"all", "with_results", "without_results", "first",
@@ -118,6 +119,23 @@ Json list_json(const std::vector<Item>& items, Convert&& convert) {
     for (const Item& item : items)
         list.push_back(convert(item));
     return list;
+}
+
+// What is by axis: of three axes, and of the fourth where it is not as for grids without one.
+template <class Item>
+Json by_axis_json(const std::array<Item, kMaxRank>& items, const Item& of_fourth = {}) {
+    Json list = Json::list({});
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        if (axis < 3 || items[axis] != of_fourth) list.push_back(items[axis]);
+    return list;
+}
+
+template <class Item>
+std::array<Item, kMaxRank> by_axis_from(const Json& json, const Item& of_fourth = {}) {
+    std::array<Item, kMaxRank> items;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        items[axis] = axis < 3 || json.items().size() > axis ? json.at(axis).get<Item>() : of_fourth;
+    return items;
 }
 
 template <class Convert>

@@ -133,7 +133,7 @@ PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
         double weight;
     };
     PointLists lists;
-    std::map<std::array<std::int32_t, kMaxRank>, std::vector<Entry>> by_cell;  // z first: memory order
+    std::map<std::array<std::int32_t, 3>, std::vector<Entry>> by_cell;  // z first: memory order
     const std::size_t count = positions.size() / static_cast<std::size_t>(grid.rank);
     lists.point_begin.push_back(0);
     for (std::size_t point = 0; point < count; ++point) {
@@ -144,14 +144,15 @@ PointLists make_point_lists(const PointsPlan& plan, const PointGrid& grid,
             [&](const TouchedCell& touched) { return in_window(grid, touched.cell, {}).has_value(); });
         for (const TouchedCell& touched : touched_by_point) {
             if (has_all) {
-                const auto [x, y, z] = *in_window(grid, touched.cell, {});
-                lists.sample_x.push_back(x);
-                lists.sample_y.push_back(y);
-                lists.sample_z.push_back(z);
+                const CellIndex cell = *in_window(grid, touched.cell, {});
+                lists.sample_x.push_back(cell[0]);
+                lists.sample_y.push_back(cell[1]);
+                lists.sample_z.push_back(cell[2]);
                 lists.sample_weight.push_back(touched.weight);
             }
-            for (const auto& [x, y, z] : all_in_window(grid, touched.cell))
-                by_cell[{z, y, x}].push_back({static_cast<std::int32_t>(point), touched.weight});
+            for (const CellIndex& cell : all_in_window(grid, touched.cell))
+                by_cell[{cell[2], cell[1], cell[0]}].push_back(
+                    {static_cast<std::int32_t>(point), touched.weight});
         }
         if (lists.sample_weight.size() > std::numeric_limits<std::int32_t>::max())
             throw Error(ErrorCode::bad_argument,

@@ -30,14 +30,15 @@ inline constexpr int kMaxSincRadius = 10;
 
 // A part of a grid: what of it a list is for. Its cells count from its own first.
 struct PointWindow {
-    std::array<std::int64_t, kMaxRank> first{}, extent{1, 1, 1};
+    std::array<std::int64_t, kMaxRank> first{};
+    Extent extent{};
     std::array<bool, kMaxRank> wraps{};  // cells past an end of the whole grid are those at its other end
 };
 
 struct PointGrid {
     int rank = 1;
-    std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
-    std::array<double, kMaxRank> spacing{1, 1, 1}, origin{0, 0, 0};
+    Extent extent{1, 1, 1};
+    std::array<double, kMaxRank> spacing{1, 1, 1, 1}, origin{};
     std::optional<PointWindow> window;
 };
 

@@ -141,7 +141,7 @@ class Session {
 public:
     // `modules` hold the plan's kernels and constants between them. The device must outlive the session.
     // Throws out_of_memory with the bytes that the grid needs and those free.
-    Session(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+    Session(LaunchPlan plan, const Extent& extent, Device& device,
             std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options = {});
     ~Session();
     Session(Session&&) noexcept;

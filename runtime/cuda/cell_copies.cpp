@@ -17,14 +17,14 @@ constexpr std::int64_t kWorthThread = std::int64_t{1} << 20;
 constexpr const char* kDoing = "copying between host and GPU";
 
 // Calls visit(cells, first) for parts of so many cells at most, whose rows lie one behind the other in dense
-// memory from element `first` on, and which the driver can copy at once.
+// memory from element `first` on, and which the driver can copy at once. Of cells along three axes.
 template <class Visit>
 void for_parts(Geometry cells, std::int64_t element, std::int64_t most, Visit visit) {
     if (cells.extent[1] == 1) {  // a row of each plane: planes cost the GPU far more than rows
         std::swap(cells.extent[1], cells.extent[2]);
         cells.pitch = std::exchange(cells.slice, cells.slice * cells.extent[1]);
     }
-    const auto [nx, ny, nz] = cells.extent;
+    const std::int64_t nx = cells.extent[0], ny = cells.extent[1], nz = cells.extent[2];
     const bool has_rows = cells.pitch * element <= kMaxPitch;
     const bool has_planes = has_rows && cells.slice % cells.pitch == 0;
     const std::int64_t dx = std::min(nx, most);
@@ -43,7 +43,7 @@ void for_parts(Geometry cells, std::int64_t element, std::int64_t most, Visit vi
 }
 
 std::int64_t bytes_of(const Geometry& cells, std::int64_t element) {
-    return cells.extent[0] * cells.extent[1] * cells.extent[2] * element;
+    return cells.extent.cells() * element;
 }
 
 Copy3D copy_of(const Geometry& cells, std::int64_t element) {

@@ -145,7 +145,7 @@ public:
         event_.record(here_.stream);
     }
     void wait_for_event(Device& other) override;
-    void copy_from(Device& other, const BoxCopy& box) override;
+    void copy_planes(Device& other, const BoxCopy& box) override;
     bool can_write_to(Device& other) override;
     void use_stream(StreamKind kind) override;
     void wait_for_stream(StreamKind other) override;
@@ -263,22 +263,26 @@ void DriverDevice::copy_on_device(void* destination, const void* source, std::in
 void DriverDevice::upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) {
     enter();
     const BesideRecordings beside(driver_);
-    cell_copies_.upload(array, geometry, size_of(type), dense);
+    for_volumes(geometry, [&](const Geometry& one, std::int64_t before) {
+        cell_copies_.upload(array, one, size_of(type),
+                            static_cast<const char*>(dense) + before * size_of(type));
+    });
 }
 
 void DriverDevice::download_cells(void* dense, const void* array, const Geometry& geometry,
                                   ElementType type) {
     enter();
     const BesideRecordings beside(driver_);
-    cell_copies_.download(dense, array, geometry, size_of(type));
+    for_volumes(geometry, [&](const Geometry& one, std::int64_t before) {
+        cell_copies_.download(static_cast<char*>(dense) + before * size_of(type), array, one, size_of(type));
+    });
 }
 
 // Gathered on the GPU, so that no more than the cells crosses the bus.
 bool DriverDevice::download_every(void* dense, const void* array, const Geometry& cells, std::int64_t every,
                                   ElementType type) {
     constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
-    const auto [nx, ny, nz] = cells.extent;
-    const std::int64_t plane = nx * ny * size_of(type);
+    const std::int64_t nz = cells.extent[2], plane = cells.extent[0] * cells.extent[1] * size_of(type);
     if (plane > kMostBytes) return false;
     const std::int64_t planes = std::min(nz, kMostBytes / plane);
     try {
@@ -288,13 +292,16 @@ bool DriverDevice::download_every(void* dense, const void* array, const Geometry
         return false;
     }
     enter();
-    Geometry part = cells;
-    for (std::int64_t z = 0; z < nz; z += planes) {
-        part.origin = cells.origin + z * cells.slice;
-        part.extent[2] = std::min(planes, nz - z);
-        own_.gather_cells(gathered_.address(), array, part, every, type);
-        copy_to_host(static_cast<char*>(dense) + z * plane, gathered_.address(), part.extent[2] * plane);
-    }
+    for_volumes(cells, [&](const Geometry& one, std::int64_t before) {
+        auto* const to = static_cast<char*>(dense) + before * size_of(type);
+        Geometry part = one;
+        for (std::int64_t z = 0; z < nz; z += planes) {
+            part.origin = one.origin + z * one.slice;
+            part.extent[2] = std::min(planes, nz - z);
+            own_.gather_cells(gathered_.address(), array, part, every, type);
+            copy_to_host(to + z * plane, gathered_.address(), part.extent[2] * plane);
+        }
+    });
     return true;
 }
 
@@ -379,9 +386,9 @@ void DriverDevice::wait_for_stream(StreamKind other) {
     driver_.check(driver_.StreamWaitEvent(here_.stream, stream_done_.get(), 0), "waiting for another stream");
 }
 
-void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
+void DriverDevice::copy_planes(Device& other, const BoxCopy& box) {
     auto* const gpu = dynamic_cast<DriverDevice*>(&other);
-    if (gpu == nullptr) return Device::copy_from(other, box);
+    if (gpu == nullptr) return Device::copy_planes(other, box);
     enter();
     const char* const doing = "copying from another GPU";
     const bool is_one_context = gpu->here_.context == here_.context;

@@ -1,6 +1,8 @@
 #include "runtime/cuda/gathered_cells.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/core/element.h"
 
@@ -14,13 +16,11 @@ constexpr std::int64_t kGatheredAlignment = 256;  // bytes
 
 // Threads lie along the first axis, so cells lie along it where they lie along any.
 CellsOfArray along_first_axis(CellsOfArray part) {
-    auto& [nx, ny, nz] = part.cells.extent;
-    for (int other = 0; other < 2 && nx == 1; ++other) {
-        part.every = part.cells.pitch;
-        part.cells.pitch = part.cells.slice;
-        nx = ny;
-        ny = nz;
-        nz = 1;
+    Extent& extent = part.cells.extent;
+    for (int other = 1; other < kMaxRank && extent[0] == 1; ++other) {
+        part.every = std::exchange(part.cells.pitch, std::exchange(part.cells.slice, part.cells.volume));
+        std::shift_left(extent.begin(), extent.end(), 1);
+        extent.back() = 1;
     }
     return part;
 }

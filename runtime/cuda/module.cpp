@@ -39,7 +39,7 @@ CudaKernel::CudaKernel(const Driver& driver, Function function, const KernelPlan
     : driver_(driver),
       function_(function),
       name_(plan.name),
-      threads_(plan.threads),
+      threads_(plan.threads.first_three()),
       argument_count_(plan.arguments.size()),
       dynamic_shared_bytes_(plan.dynamic_shared_bytes) {
     const auto attribute = [&](FunctionAttribute number) {
@@ -79,7 +79,7 @@ void CudaKernel::prefer_shared_memory() {
 }
 
 bool CudaKernel::same_shape(const KernelPlan& plan) const {
-    return plan.threads == threads_ && plan.dynamic_shared_bytes == dynamic_shared_bytes_;
+    return plan.threads.first_three() == threads_ && plan.dynamic_shared_bytes == dynamic_shared_bytes_;
 }
 
 void CudaKernel::check_blocks(const std::array<std::int64_t, 3>& blocks) const {

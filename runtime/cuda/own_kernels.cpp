@@ -68,10 +68,10 @@ void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type
     const std::size_t width = width_of(type);
     const CudaKernel& kernel = use(halo_[width], kHaloLayerPtx[width], "halo_layer");
     for (const HaloPass& pass : passes) {
-        std::int64_t total = pass.row_length * pass.units();
+        std::int64_t total = pass.row_length * pass.inner_units * pass.outer_units;
         const std::int64_t blocks = blocks_for(total);
-        for (const HaloPass::Layer& layer : pass.layers) {
-            std::int64_t destination = layer.destination, source = layer.source;
+        const auto fill = [&](const HaloPass::Layer& layer, std::int64_t volume) {
+            std::int64_t destination = layer.destination + volume, source = layer.source + volume;
             std::int64_t row_length = pass.row_length, inner_units = pass.inner_units;
             std::int64_t inner_stride = pass.inner_stride, outer_stride = pass.outer_stride;
             std::uint64_t value = 0;
@@ -80,43 +80,53 @@ void OwnKernels::fill_halo(const std::vector<HaloPass>& passes, ElementType type
             void* arguments[] = {&array,      &destination, &source,       &value,        &constant,
                                  &row_length, &inner_units, &inner_stride, &outer_stride, &total};
             kernel.launch({blocks, 1, 1}, stream_, arguments);
-        }
+        };
+        for (const HaloPass::Layer& layer : pass.layers)
+            for (std::int64_t volume = 0; volume < pass.volumes; ++volume)
+                fill(layer, volume * pass.volume_stride);
     }
 }
 
-void OwnKernels::compare_cells(const void* first, const void* second, const Geometry& geometry,
-                               ElementType type, void* counts) {
+void OwnKernels::compare_cells(const void* first, const void* second, const Geometry& cells, ElementType type,
+                               void* counts) {
     const std::size_t width = width_of(type);
-    std::int64_t origin = geometry.origin, nx = geometry.extent[0], ny = geometry.extent[1];
-    std::int64_t pitch = geometry.pitch, slice = geometry.slice, total = nx * ny * geometry.extent[2];
+    const CudaKernel& kernel = use(compare_[width], kCompareCellsPtx[width], "compare_cells");
     // All bits but the sign: a value is NaN where these are above infinity's. Types without NaN have no such
     // bits.
     std::uint64_t infinity = infinity_of(type);
     std::uint64_t magnitude = infinity == 0 ? 0 : magnitude_of(type);
-    void* arguments[] = {&first, &second, &origin,    &nx,       &ny,    &pitch,
-                         &slice, &total,  &magnitude, &infinity, &counts};
-    use(compare_[width], kCompareCellsPtx[width], "compare_cells")
-        .launch({blocks_for(total), 1, 1}, stream_, arguments);
+    for_volumes(cells, [&](const Geometry& one, std::int64_t) {
+        std::int64_t origin = one.origin, nx = one.extent[0], ny = one.extent[1];
+        std::int64_t pitch = one.pitch, slice = one.slice, total = one.extent.cells();
+        void* arguments[] = {&first, &second, &origin,    &nx,       &ny,    &pitch,
+                             &slice, &total,  &magnitude, &infinity, &counts};
+        kernel.launch({blocks_for(total), 1, 1}, stream_, arguments);
+    });
 }
 
 void OwnKernels::gather_cells(void* to, const void* array, const Geometry& cells, std::int64_t every,
                               ElementType type) {
     const std::size_t width = width_of(type);
-    std::int64_t origin = cells.origin, pitch = cells.pitch, slice = cells.slice;
-    auto [nx, ny, nz] = cells.extent;
-    void* arguments[] = {&to, &array, &origin, &nx, &ny, &nz, &every, &pitch, &slice};
-    use(gather_[width], kGatherCellsPtx[width], "gather_cells")
-        .launch(blocks_over(nx, ny, nz), stream_, arguments);
+    const CudaKernel& kernel = use(gather_[width], kGatherCellsPtx[width], "gather_cells");
+    for_volumes(cells, [&](const Geometry& one, std::int64_t before) {
+        void* dense = static_cast<char*>(to) + before * size_of(type);
+        std::int64_t origin = one.origin, pitch = one.pitch, slice = one.slice;
+        std::int64_t nx = one.extent[0], ny = one.extent[1], nz = one.extent[2];
+        void* arguments[] = {&dense, &array, &origin, &nx, &ny, &nz, &every, &pitch, &slice};
+        kernel.launch(blocks_over(nx, ny, nz), stream_, arguments);
+    });
 }
 
-void OwnKernels::find_not_finite(const void* array, const Geometry& geometry, ElementType type, void* found) {
+void OwnKernels::find_not_finite(const void* array, const Geometry& cells, ElementType type, void* found) {
     const std::size_t width = width_of(type);
-    std::int64_t origin = geometry.origin, pitch = geometry.pitch, slice = geometry.slice;
-    auto [nx, ny, nz] = geometry.extent;
+    const CudaKernel& kernel = use(not_finite_[width], kFindNotFinitePtx[width], "find_not_finite");
     std::uint64_t magnitude = magnitude_of(type), infinity = infinity_of(type);
-    void* arguments[] = {&array, &origin, &nx, &ny, &nz, &pitch, &slice, &magnitude, &infinity, &found};
-    use(not_finite_[width], kFindNotFinitePtx[width], "find_not_finite")
-        .launch(blocks_over(nx, (ny + kRows - 1) / kRows, nz), stream_, arguments);
+    for_volumes(cells, [&](const Geometry& one, std::int64_t) {
+        std::int64_t origin = one.origin, pitch = one.pitch, slice = one.slice;
+        std::int64_t nx = one.extent[0], ny = one.extent[1], nz = one.extent[2];
+        void* arguments[] = {&array, &origin, &nx, &ny, &nz, &pitch, &slice, &magnitude, &infinity, &found};
+        kernel.launch(blocks_over(nx, (ny + kRows - 1) / kRows, nz), stream_, arguments);
+    });
 }
 
 void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,

@@ -16,34 +16,41 @@ namespace halo::rt::hdf5 {
 
 namespace {
 
+constexpr std::size_t kAxes = 3;  // of an image of VTK, whatever the grid
+
+std::size_t flat_axes(const Extent& extent) {
+    return static_cast<std::size_t>(std::count(extent.begin(), extent.begin() + kAxes, 1));
+}
+
 class VtkForm final : public Form {
 public:
     VtkForm(FileWriter& writer, const Hdf5Field::Place& place, bool is_series)
         : Form(writer, is_series),
-          is_flat_(std::ranges::count(place.extent, 1) > 0),
+          is_flat_(flat_axes(place.extent) > 0),
           top_(writer.create_group(writer.top(), "VTKHDF")),
           data_(writer.create_group(top_.id(), is_flat_ ? "CellData" : "PointData")) {
         const Library& lib = writer.library();
         const std::array<std::int64_t, 2> version{is_series ? 2 : 1, 0};
         writer.write_numbers(top_.id(), "Version", lib.i64, version.data(), version.size());
         writer.write_exact_text(top_.id(), "Type", "ImageData");
-        std::array<std::int64_t, 2 * kMaxRank> whole{};  // of points
+        std::array<std::int64_t, 2 * kAxes> whole{};  // of points
         std::array<double, kMaxRank> origin = place.origin;
-        for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
             whole[2 * axis + 1] = is_flat_ ? place.extent[axis] : place.extent[axis] - 1;
             if (is_flat_) origin[axis] -= place.spacing[axis] / 2;
         }
         writer.write_numbers(top_.id(), "WholeExtent", lib.i64, whole.data(), whole.size());
-        writer.write_numbers(top_.id(), "Origin", lib.f64, origin.data(), origin.size());
-        writer.write_numbers(top_.id(), "Spacing", lib.f64, place.spacing.data(), place.spacing.size());
-        const std::array<double, kMaxRank * kMaxRank> upright{1, 0, 0, 0, 1, 0, 0, 0, 1};
+        writer.write_numbers(top_.id(), "Origin", lib.f64, origin.data(), kAxes);
+        writer.write_numbers(top_.id(), "Spacing", lib.f64, place.spacing.data(), kAxes);
+        const std::array<double, kAxes * kAxes> upright{1, 0, 0, 0, 1, 0, 0, 0, 1};
         writer.write_numbers(top_.id(), "Direction", lib.f64, upright.data(), upright.size());
         if (is_series) begin_steps();
     }
 
     // Three axes in any case, and the components.
     std::vector<Size> extents_of(const Hdf5Field& field) const override {
-        std::vector<Size> extents(field.place.extent.rbegin(), field.place.extent.rend());
+        const Extent& cells = field.place.extent;
+        std::vector<Size> extents(cells.rend() - kAxes, cells.rend());
         if (field.shape.components > 1) extents.push_back(static_cast<Size>(field.shape.components));
         return extents;
     }

@@ -159,8 +159,8 @@ public:
         copy(destination, source, bytes);
     }
 
-    void copy_from(Device& other, const BoxCopy& box) override {
-        if (dynamic_cast<HostDevice*>(&other) == nullptr) return Device::copy_from(other, box);
+    void copy_planes(Device& other, const BoxCopy& box) override {
+        if (dynamic_cast<HostDevice*>(&other) == nullptr) return Device::copy_planes(other, box);
         const auto rows = [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t unit = begin; unit < end; ++unit) {
                 const std::int64_t row = unit % box.rows, plane = unit / box.rows;
@@ -299,11 +299,12 @@ private:
     template <class Work>
     void for_rows(const Geometry& geometry, ElementType type, const Work& work) {
         const std::int64_t size = size_of(type), row = geometry.extent[0] * size;
-        pool_.run(geometry.extent[1] * geometry.extent[2], [&](std::int64_t begin, std::int64_t end) {
+        const auto [ny, nz] = std::pair(geometry.extent[1], geometry.extent[2]);
+        pool_.run(ny * nz * geometry.extent[3], [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t unit = begin; unit < end; ++unit) {
-                const std::int64_t y = unit % geometry.extent[1], z = unit / geometry.extent[1];
-                work((geometry.origin + y * geometry.pitch + z * geometry.slice) * size, unit * row,
-                     static_cast<std::size_t>(row));
+                const std::int64_t place =
+                    geometry.element_of({0, unit % ny, unit / ny % nz, unit / ny / nz});
+                work(place * size, unit * row, static_cast<std::size_t>(row));
             }
         });
     }

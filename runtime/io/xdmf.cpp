@@ -157,7 +157,7 @@ private:
 }  // namespace
 
 bool has_xdmf(const FieldShape& shape) {
-    return shape.rank >= 2 && !shape.is_complex;
+    return shape.rank >= 2 && shape.rank <= 3 && !shape.is_complex;
 }
 
 std::string xdmf_page(const std::string& name, const std::array<double, kMaxRank>& spacing,

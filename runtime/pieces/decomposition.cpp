@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runtime/core/error.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // The cost of a ghost cell, by the axis that is cut: along the first each row of memory holds a few of them,
 // along the second each plane a few rows.
-constexpr std::array<double, kMaxRank> kCost{4.0, 1.2, 1.0};
+constexpr std::array<double, kMaxRank> kCost{4.0, 1.2, 1.0, 1.0};
 
 std::int64_t cut_at(std::int64_t extent, int number, int count) {
     return extent * number / count;
@@ -36,26 +37,49 @@ std::optional<std::string> find_thin(const Decomposition& cut, const Depths& gho
     return std::nullopt;
 }
 
-Decomposition cut_into(const Grid& grid, const std::array<int, kMaxRank>& counts, const Depths& ghosts) {
+Decomposition cut_into(const Grid& grid, const Lengths& counts, const Depths& ghosts) {
     Decomposition cut;
     cut.grid = grid;
     cut.counts = counts;
-    for (int z = 0; z < counts[2]; ++z)
-        for (int y = 0; y < counts[1]; ++y)
-            for (int x = 0; x < counts[0]; ++x) {
-                Piece piece;
-                piece.place = {x, y, z};
-                for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-                    const int place = piece.place[axis], count = counts[axis];
-                    piece.begin[axis] = cut_at(grid.extent[axis], place, count);
-                    piece.end[axis] = cut_at(grid.extent[axis], place + 1, count);
-                    if (count == 1) continue;
-                    if (place > 0 || grid.wraps[axis]) piece.ghosts[axis][0] = ghosts[axis][0];
-                    if (place + 1 < count || grid.wraps[axis]) piece.ghosts[axis][1] = ghosts[axis][1];
-                }
-                cut.pieces.push_back(piece);
-            }
+    int total = 1;
+    for (const int count : counts)
+        total *= count;
+    for (int number = 0; number < total; ++number) {
+        Piece piece;
+        int rest = number;
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+            const int count = counts[axis], place = rest % count;
+            rest /= count;
+            piece.place[axis] = place;
+            piece.begin[axis] = cut_at(grid.extent[axis], place, count);
+            piece.end[axis] = cut_at(grid.extent[axis], place + 1, count);
+            if (count == 1) continue;
+            if (place > 0 || grid.wraps[axis]) piece.ghosts[axis][0] = ghosts[axis][0];
+            if (place + 1 < count || grid.wraps[axis]) piece.ghosts[axis][1] = ghosts[axis][1];
+        }
+        cut.pieces.push_back(piece);
+    }
     return cut;
+}
+
+// All ways to have so many pieces, cut along axes that may be.
+std::vector<Lengths> all_counts(int rank, int count, const std::array<bool, kMaxRank>& may) {
+    std::vector<Lengths> all;
+    Lengths counts{};
+    const auto divide = [&](const auto& self, std::size_t axis, int left) -> void {
+        if (axis == kMaxRank) {
+            if (left == 1) all.push_back(counts);
+            return;
+        }
+        for (int along = 1; along <= left; ++along) {
+            const bool is_allowed = std::cmp_less(axis, rank) && may[axis];
+            if (left % along != 0 || (along > 1 && !is_allowed)) continue;
+            counts[axis] = along;
+            self(self, axis + 1, left / along);
+        }
+    };
+    divide(divide, 0, count);
+    return all;
 }
 
 double cost_of(const Decomposition& cut) {
@@ -63,8 +87,8 @@ double cost_of(const Decomposition& cut) {
     for (const Piece& piece : cut.pieces) {
         double cost = 0;
         for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-            const Cells extent = piece.extent();
-            const std::int64_t face = extent[0] * extent[1] * extent[2] / extent[axis];
+            const Extent extent = piece.extent();
+            const std::int64_t face = extent.cells() / extent[axis];
             cost += kCost[axis] * static_cast<double>(face) *
                     static_cast<double>(piece.ghosts[axis][0] + piece.ghosts[axis][1]);
         }
@@ -88,10 +112,13 @@ int Decomposition::beside(int piece, int axis, int side) const {
     place[along] += side == 0 ? -1 : 1;
     if (grid.wraps[along] && count > 1) place[along] = (place[along] + count) % count;
     if (place[along] < 0 || place[along] >= count) return -1;
-    return place[0] + counts[0] * (place[1] + counts[1] * place[2]);
+    int number = 0;
+    for (std::size_t other = kMaxRank; other-- > 0;)
+        number = number * counts[other] + place[other];
+    return number;
 }
 
-Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& counts, const Depths& ghosts,
+Decomposition decompose(const Grid& grid, const Lengths& counts, const Depths& ghosts,
                         const std::vector<std::string>& axes) {
     Decomposition cut = cut_into(grid, counts, ghosts);
     if (const std::optional<std::string> thin = find_thin(cut, ghosts, axes))
@@ -104,24 +131,16 @@ std::optional<Decomposition> find_decomposition(const Grid& grid, int count, con
                                                 const std::vector<std::string>& axes, std::string* why) {
     std::optional<Decomposition> best;
     double least = 0;
-    for (int x = 1; x <= count; ++x) {
-        for (int y = 1; count % x == 0 && y <= count / x; ++y) {
-            if (count / x % y != 0) continue;
-            const std::array<int, kMaxRank> counts{x, y, count / x / y};
-            bool is_allowed = true;
-            for (std::size_t axis = 0; axis < kMaxRank; ++axis)
-                is_allowed = is_allowed && (counts[axis] == 1 || may[axis]);
-            if (!is_allowed) continue;
-            Decomposition cut = cut_into(grid, counts, ghosts);
-            if (std::optional<std::string> thin = find_thin(cut, ghosts, axes)) {
-                if (why != nullptr) *why = std::move(*thin);
-                continue;
-            }
-            const double cost = cost_of(cut);
-            if (best && cost >= least) continue;
-            least = cost;
-            best = std::move(cut);
+    for (const Lengths& counts : all_counts(grid.rank, count, may)) {
+        Decomposition cut = cut_into(grid, counts, ghosts);
+        if (std::optional<std::string> thin = find_thin(cut, ghosts, axes)) {
+            if (why != nullptr) *why = std::move(*thin);
+            continue;
         }
+        const double cost = cost_of(cut);
+        if (best && cost >= least) continue;
+        least = cost;
+        best = std::move(cut);
     }
     return best;
 }

@@ -20,28 +20,29 @@ using Depths = std::array<std::array<std::int64_t, 2>, kMaxRank>;  // cells, [ax
 
 struct Grid {
     int rank = 1;
-    Cells extent{1, 1, 1};
+    Extent extent{};
     std::array<bool, kMaxRank> wraps{};  // periodic: the last piece along the axis is beside the first
 };
 
 struct Piece {
     std::array<int, kMaxRank> place{};  // among the pieces, along each axis
-    Cells begin{}, end{1, 1, 1};        // its own cells, of the whole grid
+    Cells begin{};                      // its own cells, of the whole grid
+    Extent end{};
     Depths ghosts{};
     // Of its own cells and ghosts. The first may be below 0, and the last past the grid, where it wraps.
     std::int64_t first(int axis) const { return begin[axis] - ghosts[axis][0]; }
     std::int64_t cells(int axis) const { return end[axis] + ghosts[axis][1] - first(axis); }
-    Cells extent() const { return {cells(0), cells(1), cells(2)}; }
+    Extent extent() const { return {cells(0), cells(1), cells(2), cells(3)}; }
     std::int64_t own(int axis) const { return end[axis] - begin[axis]; }
-    std::int64_t own_cells() const { return own(0) * own(1) * own(2); }
+    std::int64_t own_cells() const { return Extent({own(0), own(1), own(2), own(3)}).cells(); }
     // That its neighbours give it, of one level.
-    std::int64_t ghost_cells() const { return cells(0) * cells(1) * cells(2) - own_cells(); }
+    std::int64_t ghost_cells() const { return extent().cells() - own_cells(); }
 };
 
 struct Decomposition {
     Grid grid;
-    std::array<int, kMaxRank> counts{1, 1, 1};  // pieces along each axis
-    std::vector<Piece> pieces;                  // by place, x fastest
+    Lengths counts{1, 1, 1, 1};  // pieces along each axis
+    std::vector<Piece> pieces;   // by place, x fastest
 
     int count() const { return static_cast<int>(pieces.size()); }
     bool is_cut(int axis) const { return counts[static_cast<std::size_t>(axis)] > 1; }
@@ -53,7 +54,7 @@ struct Decomposition {
 
 // How many pieces along each axis: `counts` of them, their own cells as equal as can be. Throws Error
 // (bad_argument) that says which are thinner than the ghosts, in the words of the axes' names.
-Decomposition decompose(const Grid& grid, const std::array<int, kMaxRank>& counts, const Depths& ghosts,
+Decomposition decompose(const Grid& grid, const Lengths& counts, const Depths& ghosts,
                         const std::vector<std::string>& axes);
 
 // The cut into `count` pieces for which the fewest cells are exchanged, weighted by what they cost: along the

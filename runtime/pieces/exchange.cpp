@@ -65,7 +65,7 @@ std::optional<ElementRange> whole_planes(const Transfer& transfer, const Cells& 
     if (transfer.axis != geometry.rank - 1) return std::nullopt;
     const std::int64_t before = (geometry.origin + cells[0]) % geometry.pitch;
     if (before + transfer.count[0] > geometry.pitch) return std::nullopt;
-    const std::int64_t plane = last == 2 ? geometry.slice : geometry.pitch;
+    const std::int64_t plane = geometry.strides()[last];
     return ElementRange{geometry.origin / plane * plane + cells[last] * plane, transfer.count[last] * plane};
 }
 

@@ -18,7 +18,8 @@ namespace halo::rt {
 struct Transfer {
     int from = 0, to = 0;
     int axis = 0;  // along which it goes
-    Cells source{}, target{}, count{1, 1, 1};
+    Cells source{}, target{};
+    Extent count{};
 };
 
 // By axis, to be done one after the other: what is given along the later axes holds what came along the

@@ -9,7 +9,7 @@ namespace halo::rt {
 namespace {
 
 std::int64_t cells_of(const Transfer& transfer) {
-    return transfer.count[0] * transfer.count[1] * transfer.count[2];
+    return Extent(transfer.count).cells();
 }
 
 std::int64_t bytes_of(const Transfer& transfer, const PieceArrays& piece) {
@@ -28,11 +28,12 @@ void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays&
     for (const PieceArrays::Level& level : piece.levels) {
         const std::int64_t element = level.element;
         const CellsInMemory cells = cells_of(level.array, geometry, element, first);
-        const CellsInMemory dense{packed, transfer.count[0], transfer.count[0] * transfer.count[1]};
+        const std::int64_t plane = transfer.count[0] * transfer.count[1];
+        const CellsInMemory dense{packed, transfer.count[0], plane, plane * transfer.count[2]};
         const BoxCopy box = is_packed ? copy_of_cells(cells, dense, transfer.count, element)
                                       : copy_of_cells(dense, cells, transfer.count, element);
         copy(box);
-        packed += box.row_bytes * box.rows * box.planes;
+        packed += box.row_bytes * box.rows * box.planes * box.volumes;
     }
 }
 

@@ -18,8 +18,8 @@ namespace {
 // An array of numbers, and cells of it; and the same cells on the host.
 template <class Element>
 struct ArrayAndCells {
-    ArrayAndCells(const Geometry& g, ElementType type, const std::array<std::int64_t, 3>& begin,
-                  const std::array<std::int64_t, 3>& stride)
+    ArrayAndCells(const Geometry& g, ElementType type,
+                  const std::array<std::int64_t, halo::rt::kMaxRank>& begin, const halo::rt::Extent& stride)
         : memory(device_under_test(), g.elements * size_of(type)) {
         std::vector<Element> all(static_cast<std::size_t>(g.elements));
         std::vector<double> values(all.size());

@@ -119,13 +119,13 @@ TEST_CASE("bytes go to the device, between its places, and back") {
 
 TEST_CASE("cells of arrays of every rank go to their places and back") {
     const std::array<std::array<int, 2>, kMaxRank> halo = {{{1, 2}, {3, 1}, {2, 2}}};
-    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 1, 1}, {1000, 1, 1}}) {
+    for (const auto& extent : {halo::rt::Extent{1, 1, 1}, {33, 1, 1}, {1000, 1, 1}}) {
         check_cells<float>(make_geometry(1, extent, halo), ElementType::f32);
         check_cells<double>(make_geometry(1, extent, halo), ElementType::f64);
     }
-    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 7, 1}, {5, 100, 1}})
+    for (const auto& extent : {halo::rt::Extent{1, 1, 1}, {33, 7, 1}, {5, 100, 1}})
         check_cells<float>(make_geometry(2, extent, halo), ElementType::f32);
-    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {33, 7, 5}, {64, 1, 3}, {1, 9, 1}}) {
+    for (const auto& extent : {halo::rt::Extent{1, 1, 1}, {33, 7, 5}, {64, 1, 3}, {1, 9, 1}}) {
         check_cells<float>(make_geometry(3, extent, halo), ElementType::f32);
         check_cells<double>(make_geometry(3, extent, halo), ElementType::f64);
     }
@@ -156,7 +156,7 @@ TEST_CASE("cells that take several copies go to their places and back") {
 namespace {
 
 template <class Element>
-void check_every(const Geometry& g, ElementType type, const std::array<std::int64_t, 3>& stride) {
+void check_every(const Geometry& g, ElementType type, const halo::rt::Extent& stride) {
     CudaDevice& device = device_under_test();
     const std::vector<double> start = numbers(g.elements);
     const std::vector<Element> all(start.begin(), start.end());
@@ -184,8 +184,8 @@ TEST_CASE("cells in equal steps are gathered where they are") {
     const Geometry line = make_geometry(1, {70001, 1, 1}, halo),
                    plane = make_geometry(2, {301, 5003, 1}, halo);
     const Geometry small = make_geometry(3, {129, 35, 21}, halo);
-    for (const std::array<std::int64_t, 3>& stride :
-         {std::array<std::int64_t, 3>{1, 1, 1}, {4, 4, 4}, {1, 2, 3}, {7, 1, 2}, {200, 50, 50}}) {
+    for (const halo::rt::Extent& stride :
+         {halo::rt::Extent{1, 1, 1}, {4, 4, 4}, {1, 2, 3}, {7, 1, 2}, {200, 50, 50}}) {
         check_every<std::uint8_t>(small, ElementType::u8, stride);
         check_every<std::uint16_t>(small, ElementType::f16, stride);
         check_every<float>(small, ElementType::f32, stride);
@@ -202,7 +202,7 @@ TEST_CASE("halos are filled as on the host") {
     for (int round = 0; round < 150; ++round) {
         const int rank = 1 + round % 3;
         const FieldPlan field = random_field(random, rank);
-        std::array<std::int64_t, 3> extent{1, 1, 1};
+        halo::rt::Extent extent{1, 1, 1};
         for (int axis = 0; axis < rank; ++axis)
             extent[axis] = 1 + static_cast<std::int64_t>(random() % (axis == 0 ? 70 : 9));
         const Geometry g = make_geometry(rank, extent, field.halo);

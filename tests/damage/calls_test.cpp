@@ -273,7 +273,7 @@ private:
         halo_view views[2];
         memory_.push_back(std::make_unique<double[]>(4096));
         for (halo_view& view : views) {
-            view = {memory_.back().get() + (&view == views ? 0 : 2048), 2048 * 8, 200, 24, 24 * 11};
+            view = {memory_.back().get() + (&view == views ? 0 : 2048), 2048 * 8, 200, 24, 24 * 11, 0};
             if (damage_.below(4) == 0)
                 view.memory = damage_.below(2) ? nullptr : memory_.back().get() + damage_.below(2048);
             if (damage_.below(6) == 0) view.bytes = std::min<std::int64_t>(any_count(), 2048 * 8);

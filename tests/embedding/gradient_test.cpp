@@ -325,7 +325,7 @@ TEST_CASE("the gradient of fields is the vector-Jacobian product, by level") {
     const halo_field_weights given[] = {
         {"p", 0, wave.of_p.data(), wave.of_p.size(), {}},
         {"p", -1, wave.of_past.data(), wave.of_past.size(), {}},
-        {"energy", 0, nullptr, 0, {energy.memory, energy.bytes, 0, energy.pitch, energy.slice}}};
+        {"energy", 0, nullptr, 0, {energy.memory, energy.bytes, 0, energy.pitch, energy.slice, 0}}};
     halo_gradient_report found{};
     std::vector<double> values(kWaveCells);
     CHECK(halo_gradient_read_level(in_c, "v", 0, values.data(), kWaveCells) == HALO_BAD_ARGUMENT);

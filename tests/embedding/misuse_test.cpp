@@ -77,7 +77,7 @@ TEST_CASE("misuse: counts, types and numbers that cannot be") {
         halo_type type;
         std::memcpy(&type, &bad, sizeof type);  // as C converts
         refused(halo_field_create(it.device, type, &it.layout, 0, 1, &field), "there is no type");
-        halo_view view{it.cells.data(), 192, 0, 8, 0};
+        halo_view view{it.cells.data(), 192, 0, 8, 0, 0};
         refused(halo_field_of_views(it.device, type, it.grid, 2, &view, 1, 0, &field), "there is no type");
     }
     CHECK(field == nullptr);
@@ -139,7 +139,8 @@ TEST_CASE("misuse: grids, layouts and views that cannot be") {
 
     std::vector<float> memory(400);
     const std::int64_t bytes = 800;
-    const halo_view good[] = {{memory.data(), bytes, 20, 12, 0}, {memory.data() + 200, bytes, 20, 12, 0}};
+    const halo_view good[] = {{memory.data(), bytes, 20, 12, 0, 0},
+                              {memory.data() + 200, bytes, 20, 12, 0, 0}};
     const auto of_views = [&](halo_view first, int count = 2) {
         const halo_view views[] = {first, good[1]};
         return halo_field_of_views(it.device, HALO_F32, it.grid, 2, views, count, 0, &field);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "block_runner.h"
+#include "runtime/core/box.h"
 #include "runtime/core/element.h"
 
 namespace halo::emulator {
@@ -76,13 +77,12 @@ template <class Row>
 void for_rows(const rt::Geometry& geometry, rt::ElementType type, const Row& row) {
     const std::int64_t element = rt::size_of(type);
     std::int64_t dense = 0;
-    for (std::int64_t z = 0; z < geometry.extent[2]; ++z) {
-        for (std::int64_t y = 0; y < geometry.extent[1]; ++y) {
-            const std::int64_t start = geometry.origin + y * geometry.pitch + z * geometry.slice;
-            row(start * element, dense, size(geometry.extent[0] * element));
-            dense += geometry.extent[0] * element;
-        }
-    }
+    const rt::Box cells = rt::whole_box(geometry.extent);
+    std::array<std::int64_t, rt::kMaxRank> cell{};
+    do {
+        row(geometry.element_of(cell) * element, dense, size(geometry.extent[0] * element));
+        dense += geometry.extent[0] * element;
+    } while (rt::advance(cell, cells, 1));
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ std::optional<rt::CellComparison> EmulatedDevice::compare_cells(const void* firs
                                                                 const rt::Geometry& geometry,
                                                                 rt::ElementType type) {
     const auto size = static_cast<std::size_t>(rt::size_of(type));
-    const auto cells = static_cast<std::size_t>(geometry.extent[0] * geometry.extent[1] * geometry.extent[2]);
+    const auto cells = static_cast<std::size_t>(geometry.extent.cells());
     std::vector<char> a(cells * size), b(cells * size);
     download_cells(a.data(), first, geometry, type);
     download_cells(b.data(), second, geometry, type);
@@ -172,8 +172,7 @@ void EmulatedDevice::run_halo_passes(const std::vector<rt::HaloPass>& passes, rt
     const std::int64_t element = rt::size_of(type);
     for (const rt::HaloPass& pass : passes) {
         for (std::int64_t unit = 0; unit < pass.units(); ++unit) {
-            const std::int64_t base =
-                unit % pass.inner_units * pass.inner_stride + unit / pass.inner_units * pass.outer_stride;
+            const std::int64_t base = pass.place_of(unit);
             for (const rt::HaloPass::Layer& layer : pass.layers) {
                 emulator_->mark_written(static_cast<char*>(array) + (base + layer.destination) * element,
                                         size(pass.row_length * element));

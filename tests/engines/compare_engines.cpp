@@ -325,14 +325,20 @@ std::string compare(const Reference& reference, Subject& session, const std::fun
         }
     }
     run();
-    const auto [nx, ny, nz] = reference.extent;
     const std::vector<rt::Box> boxes = own_boxes(session);
     for (const Reference::Level& level : reference.levels()) {
         const rt::FieldGrid grid = std::ranges::find(program.fields, level.field, &ir::Field::name)->grid;
-        const auto [mx, my, mz] = grid.extent(reference.extent);
+        const Extent own = grid.extent(reference.extent);
+        const auto cell_of = [&](std::int64_t n) {
+            std::array<std::int64_t, rt::kMaxRank> cell{};
+            for (std::size_t axis = 0; axis < own.size(); ++axis) {
+                cell[axis] = n % own[axis];
+                n /= own[axis];
+            }
+            return cell;
+        };
         const auto has_cell = [&](std::int64_t n) {
-            const rt::Box cell{{n % mx, n / mx % my, n / mx / my},
-                               {n % mx + 1, n / mx % my + 1, n / mx / my + 1}};
+            const rt::Box cell = rt::shifted(rt::Box{}, cell_of(n));
             return std::ranges::any_of(boxes, [&](const rt::Box& box) {
                 return !intersection(rt::box_of_field(grid, box), cell).is_empty();
             });
@@ -346,14 +352,14 @@ std::string compare(const Reference& reference, Subject& session, const std::fun
         } else {
             values = download(session, level);
         }
-        for (std::int64_t n = 0; n < mx * my * mz; ++n) {
+        for (std::int64_t n = 0; n < own.cells(); ++n) {
             const double expected = level.end[static_cast<std::size_t>(n)],
                          got = values[static_cast<std::size_t>(n)];
             const bool same = wide ? std::bit_cast<std::int64_t>(expected) == std::bit_cast<std::int64_t>(got)
                                    : agrees(expected, got, tolerance, scale);
             if (same || !has_cell(n)) continue;
-            return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
-                               level.time, n % mx, n / mx % my, n / mx / my, got, expected);
+            return fmt::format("{} at t{:+} differs at cell ({}): {} instead of {}", level.field, level.time,
+                               fmt::join(cell_of(n), ", "), got, expected);
         }
     }
     for (const Reference::PointSet& set : reference.points()) {
@@ -375,7 +381,7 @@ std::string compare(const Reference& reference, Subject& session, const std::fun
         const double expected = reference.reduction(reduction.name), got = session.reduction(reduction.name);
         // Sums are taken in another order: f64 rounding, a few per cell at most. What the device's own
         // functions round differently goes either way, and so grows as the root of the cells.
-        const auto cells = static_cast<double>(nx * ny * nz);
+        const auto cells = static_cast<double>(reference.extent.cells());
         const double bound = (1e-12 * cells + tolerance * std::sqrt(cells)) * (1 + std::abs(expected));
         const bool exact = reduction.op != rt::ReductionPlan::Op::sum;
         if (agrees(expected, got, tolerance) || (!exact && std::abs(expected - got) <= bound)) continue;

@@ -19,7 +19,7 @@
 
 namespace halo::test {
 
-using Extent = std::array<std::int64_t, 3>;
+using halo::rt::Extent;
 
 // The first stencil of a spec, analysed (its mistakes are thrown as text) and optimised.
 ir::Program load_program(const std::string& text, bool strict = false);

@@ -34,9 +34,9 @@ public:
         if (bytes >= level_bytes_) ++within;
         EmulatedDevice::copy_on_device(destination, source, bytes);
     }
-    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
+    void copy_planes(rt::Device& other, const rt::BoxCopy& box) override {
         if (box.row_bytes * box.rows * box.planes >= level_bytes_) ++within;
-        EmulatedDevice::copy_from(other, box);
+        EmulatedDevice::copy_planes(other, box);
     }
 
 private:

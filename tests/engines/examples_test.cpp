@@ -36,6 +36,7 @@ std::string read(const std::filesystem::path& path) {
 std::vector<test::Extent> grids(int rank) {
     if (rank == 1) return {{1, 1, 1}, {5, 1, 1}, {97, 1, 1}};
     if (rank == 2) return {{1, 1, 1}, {3, 2, 1}, {37, 13, 1}, {70, 9, 1}};
+    if (rank == 4) return {{1, 1, 1, 1}, {3, 2, 5, 4}, {37, 6, 5, 3}};
     return {{1, 1, 1}, {3, 2, 5}, {13, 11, 7}, {37, 6, 9}};
 }
 
@@ -45,8 +46,7 @@ std::vector<schedule::Schedule> schedules(int rank) {
     using schedule::Stream;
     using schedule::Tile;
     std::vector<schedule::Schedule> all;
-    const auto add = [&](Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells,
-                         int planes) {
+    const auto add = [&](Strategy strategy, halo::rt::Lengths threads, halo::rt::Lengths cells, int planes) {
         schedule::Schedule s;
         s.strategy = strategy;
         for (int axis = rank; axis < 3; ++axis)
@@ -63,6 +63,7 @@ std::vector<schedule::Schedule> schedules(int rank) {
     add(Direct{}, {8, 4, 1}, {4, 1, 1}, 0);
     add(Direct{}, {8, 4, 1}, {4, 2, 2}, 0);
     add(Direct{}, {16, 2, 2}, {2, 1, 3}, 0);
+    if (rank > schedule::kMostAxesOfTile) return all;
     add(Tile{}, {16, 4, 1}, {1, 1, 4}, 0);
     add(Tile{}, {8, 4, 2}, {4, 2, 1}, 0);
     if (rank > 1) {
@@ -190,8 +191,7 @@ stencil beside(x, y) {
             if (!has_cells_for_faces(program, extent)) continue;
             const test::Reference reference(program, extent, 4, 1);
             CHECK(test::difference(reference, lower::lower_cpu(program), *cpu, test::load_cpp) == "");
-            for (const std::array<int, 3> cells :
-                 {std::array<int, 3>{1, 1, 1}, std::array<int, 3>{1, 2, 1}}) {
+            for (const halo::rt::Lengths cells : {halo::rt::Lengths{1, 1, 1}, halo::rt::Lengths{1, 2, 1}}) {
                 schedule::Schedule direct;
                 direct.threads = {16, 4, 1};
                 direct.cells = cells;

@@ -17,6 +17,7 @@
 #include "random_time_loop.h"
 #include "read_spec.h"
 #include "runtime/core/session.h"
+#include "runtime/core/text.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/nvrtc/nvrtc.h"
 #include "skip.h"
@@ -116,10 +117,11 @@ TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
         const ir::Program program = load_program(read_spec(entry.path()));
         if (reads_sums(program)) continue;
         std::vector<Extent> grids{{256, 256, 1}, {301, 77, 1}};
+        if (program.rank() == 4) grids = {{64, 17, 9, 8}, {33, 5, 6, 7}};
         if (program.rank() == 3) grids = {{64, 64, 64}, {67, 35, 21}};
         if (program.rank() == 1) grids = {{4096, 1, 1}, {301, 1, 1}};
         for (const Extent& extent : grids) {
-            INFO(entry.path().filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
+            INFO(entry.path().filename() << " on " << rt::extent_text(program.rank(), extent));
             std::vector<schedule::Schedule> schedules;
             for (const ir::Stage& stage : ir::form_stages(program)) {
                 schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);

@@ -198,10 +198,10 @@ std::optional<rt::Decomposition> cut_for_all(const ir::Program& program, const a
     if (turns.earlier) others.push_back(&turns.earlier->program);
     const driver::CutRules rules = driver::cut_rules(program, others, extent);
     for (int attempt = 0; attempt < 30; ++attempt) {
-        std::array<int, rt::kMaxRank> counts{1, 1, 1};
+        rt::Lengths counts{1, 1, 1, 1};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
-        if (counts[0] * counts[1] * counts[2] == 1) continue;
+        if (std::ranges::count(counts, 1) == rt::kMaxRank) continue;
         try {
             return rt::decompose(rules.grid, counts, rules.ghosts(1), ir::axis_names(program));
         } catch (const rt::Error&) {  // too thin
@@ -228,7 +228,7 @@ void try_program(const std::string& text, const Extent& extent, std::uint64_t se
     const std::optional<rt::Decomposition> cut = cut_for_all(program, *turns, extent, random);
     if (!cut) return;
     rt::Decomposition one = *cut;
-    one.counts = {1, 1, 1};
+    one.counts = {1, 1, 1, 1};
     one.pieces = {{{}, {}, extent, {}}};
     std::optional<Reference> reference;
     try {
@@ -272,8 +272,7 @@ void try_program(const std::string& text, const Extent& extent, std::uint64_t se
 void try_random(std::uint64_t seed, const GeneratorOptions& options, const std::vector<rt::Device*>& devices,
                 const MakeSession& make_session, Tried& tried) {
     const RandomProgram source = random_program(seed, options);
-    try_program(source.text(), {source.grid[0], source.grid[1], source.grid[2]}, seed, devices, make_session,
-                tried);
+    try_program(source.text(), source.grid, seed, devices, make_session, tried);
 }
 
 rt::Session cpu_session(const ir::Program& piece, const Extent& extent, rt::Device& device, bool poison) {

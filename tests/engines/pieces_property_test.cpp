@@ -111,8 +111,7 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
 namespace {
 
 // What a program says otherwise in so many pieces that exchange every step, on the CPU and on emulated CUDA.
-std::string difference_in_pieces(const std::string& text, const Extent& extent,
-                                 const std::array<int, rt::kMaxRank>& counts) {
+std::string difference_in_pieces(const std::string& text, const Extent& extent, const rt::Lengths& counts) {
     const ir::Program program = load_program(text);
     const Reference reference(program, extent, 5, 1);
     const driver::CutRules rules = driver::cut_rules(program, extent);
@@ -232,9 +231,9 @@ public:
         note();
         EmulatedDevice::launch(kernel, blocks, arguments);
     }
-    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
+    void copy_planes(rt::Device& other, const rt::BoxCopy& box) override {
         note();
-        EmulatedDevice::copy_from(other, box);
+        EmulatedDevice::copy_planes(other, box);
     }
     bool overtook() const { return overtook_; }
 

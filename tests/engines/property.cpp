@@ -27,7 +27,7 @@ bool is_refused(const ir::Program& program, const Extent& extent) {
 std::string complaint_of(const RandomProgram& source, const Complaint& complaint, int steps) {
     const bool strict = source.seed % 4 == 1;  // --strict-fp
     const ir::Program program = load_program(source.text(), strict);
-    const Extent extent{source.grid[0], source.grid[1], source.grid[2]};
+    const Extent extent = source.grid;
     if (is_refused(program, extent)) throw RefusedGrid();
     try {
         const Reference reference(program, extent, steps, source.seed);

@@ -23,7 +23,7 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
     // Where kernels cannot store at neighbours, direct exchange is asynchronous, block by block.
     const bool is_asynchronous = options.scheme == rt::ExchangeScheme::asynchronous;
     for (int attempt = 0; attempt < 30; ++attempt) {
-        std::array<int, rt::kMaxRank> counts{1, 1, 1};
+        rt::Lengths counts{1, 1, 1, 1};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
         const bool is_any = random.between(0, 2) == 0;
@@ -31,7 +31,7 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
         options.interval = is_any ? random.between(1, 4) : blocks * steps_at_once;
         if (steps_at_once > 1 && attempt % 8 < 7)  // along the last axis alone
             std::fill(counts.begin(), counts.begin() + program.rank() - 1, 1);
-        if (counts[0] * counts[1] * counts[2] == 1) continue;
+        if (std::ranges::count(counts, 1) == rt::kMaxRank) continue;
         try {
             return rt::decompose(rules.grid, counts, rules.ghosts(options.interval), ir::axis_names(program));
         } catch (const rt::Error&) {
@@ -76,8 +76,8 @@ std::unique_ptr<CutGrid> cut_at_random(const ir::Program& program, const Extent&
         random_cut(program, rules, random, makers.steps_at_once, options);
     if (!cut) return nullptr;
     auto grid = std::make_unique<CutGrid>();
-    grid->description = fmt::format("{} x {} x {} pieces, exchanged every {} steps", cut->counts[0],
-                                    cut->counts[1], cut->counts[2], options.interval);
+    grid->description =
+        fmt::format("{} pieces, exchanged every {} steps", fmt::join(cut->counts, " x "), options.interval);
     options.carried = rules.carried_names();
     const auto& of_states = rules.reach.states[static_cast<std::size_t>(program.rank() - 1)];
     if (random.chance(80)) options.reach = {of_states[0], of_states[1]};  // else all ghosts are computed

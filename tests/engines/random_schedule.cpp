@@ -16,13 +16,13 @@ using schedule::Strategy;
 Schedule draw(int rank, Strategy strategy, bool sums_tables, Random& random) {
     Schedule drawn;
     drawn.strategy = strategy;
-    const std::vector<std::array<int, 3>> threads =
-        rank == 1   ? std::vector<std::array<int, 3>>{{32, 1, 1}, {64, 1, 1}}
-        : rank == 2 ? std::vector<std::array<int, 3>>{{32, 1, 1}, {16, 4, 1}, {8, 4, 1}}
-                    : std::vector<std::array<int, 3>>{{32, 2, 1}, {16, 2, 1}, {8, 4, 2}, {4, 4, 4}};
+    const std::vector<halo::rt::Lengths> threads =
+        rank == 1   ? std::vector<halo::rt::Lengths>{{32, 1, 1}, {64, 1, 1}}
+        : rank == 2 ? std::vector<halo::rt::Lengths>{{32, 1, 1}, {16, 4, 1}, {8, 4, 1}}
+                    : std::vector<halo::rt::Lengths>{{32, 2, 1}, {16, 2, 1}, {8, 4, 2}, {4, 4, 4}};
     drawn.threads = random.pick(threads);
     drawn.cells[0] = random.pick(std::vector<int>{1, 1, 2, 4});
-    for (int axis = 1; axis < rank; ++axis)
+    for (int axis = 1; axis < std::min(rank, 3); ++axis)
         drawn.cells[axis] = random.between(1, 3);
     const auto draw_own = [&](schedule::Setting setting, const std::vector<int>& values) {
         if (schedule::own_setting(drawn, setting)) schedule::set_own(drawn, setting, random.pick(values));

@@ -128,8 +128,8 @@ TEST_CASE("a kernel for rows that end alike does single steps on others") {
     REQUIRE(lowered.has_value());
     REQUIRE(lowered->plan.time_block->resident() != nullptr);
     const rt::TimeBlock::Resident& block = *lowered->plan.time_block->resident();
-    CHECK(block.divisors == std::array<std::int64_t, 3>{4, 1, 1});
-    CHECK(block.remainders == std::array<std::int64_t, 3>{3, 0, 0});
+    CHECK(block.divisors == halo::rt::Extent{4, 1, 1});
+    CHECK(block.remainders == std::array<std::int64_t, halo::rt::kMaxRank>{3});
     CHECK(block.most_extent[0] == 20);
     CHECK(block.most_extent[1] == rt::TimeBlock::kAnyExtent);
     const auto launches = [&](const Extent& grid) {

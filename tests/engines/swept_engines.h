@@ -14,6 +14,6 @@ std::string swept_difference(const std::string& text, int most);
 
 // A field of the interpreter after a step on a grid, from u = 1, 2, 3, …
 std::vector<double> after_step(const std::string& text, const std::string& field,
-                               const std::array<std::int64_t, 3>& extent);
+                               const halo::rt::Extent& extent);
 
 }  // namespace halo::test

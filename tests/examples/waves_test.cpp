@@ -218,3 +218,24 @@ TEST_CASE("plane waves in shale run along its layers as epsilon says, and across
         CHECK(largest < 0.005);  // of 0.5
     }
 }
+
+TEST_CASE("liouville: after a quarter of a period a cloud is where it moved to, in its shape") {
+    constexpr int n = 33;
+    constexpr double spacing = 0.25, time = 1.57;
+    const Example example("liouville");
+    const nlohmann::json run = example.run({"--no-files", "--save", "f=f.npy"});
+    const std::vector<double> f = example.saved("f");
+    REQUIRE(f.size() == std::size_t{n} * n * n * n);
+    const auto place = [](int index) { return (index % n) * spacing - 4; };
+    double largest = 0, particles = 0;
+    for (int cell = 0; cell < n * n * n * n; ++cell) {
+        const double x = place(cell) - 2 * std::cos(time), y = place(cell / n);
+        const double u = place(cell / n / n) + 2 * std::sin(time), v = place(cell / n / n / n);
+        const double exact = std::exp(-2 * (x * x + y * y + u * u + v * v));
+        largest = std::max(largest, std::abs(f[static_cast<std::size_t>(cell)] - exact));
+        particles += exact;
+    }
+    INFO("largest error " << largest);
+    CHECK(largest < 0.06);
+    CHECK(run.at("reductions").at("particles").get<double>() == Approx(particles).epsilon(1e-4));
+}

@@ -20,7 +20,7 @@ using halo::test::as_ranks;
 
 namespace {
 
-const std::array<std::int64_t, kMaxRank> kExtent{5, 7, 6};
+const halo::rt::Extent kExtent{5, 7, 6};
 const Box kWhole = whole_box(kExtent);
 const FieldShape kGrid{kExtent, 3};
 

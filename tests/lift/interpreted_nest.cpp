@@ -96,7 +96,7 @@ bool InterpretedNest::run(const Memory& memory, const double* numbers, void** ar
     entered_ = false;
     if (!lifted_.spec.is_exact || !holds(numbers)) return false;
     const lift::Form& form = lifted_.form;
-    std::array<std::int64_t, ir::kMaxRank> extent{1, 1, 1};
+    halo::rt::Extent extent{1, 1, 1};
     for (std::size_t a = 0; a < form.grid.size(); ++a)
         extent[a] = number(form.grid[a], numbers);
     ir::Interpreter run(program_, extent, ir::Arithmetic::declared);
@@ -212,8 +212,8 @@ int InterpretedNest::array_of(int field) const {
 
 template <class Do>
 void InterpretedNest::visit(int field, int place, const double* numbers, void** arrays,
-                            const std::array<std::int64_t, ir::kMaxRank>& extent, const Memory& memory,
-                            std::string& trouble, const Do& act) const {
+                            const halo::rt::Extent& extent, const Memory& memory, std::string& trouble,
+                            const Do& act) const {
     const lift::Field& of = lifted_.form.fields[static_cast<std::size_t>(place)];
     const int array = array_of(place);
     if (lifted_.model.object(array).origin == lift::Object::Origin::local) return;

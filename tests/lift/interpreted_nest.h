@@ -45,9 +45,8 @@ private:
     // In memory, at first.
     int array_of(int field) const;
     template <class Do>
-    void visit(int field, int place, const double* numbers, void** arrays,
-               const std::array<std::int64_t, ir::kMaxRank>& extent, const Memory& memory,
-               std::string& trouble, const Do& act) const;
+    void visit(int field, int place, const double* numbers, void** arrays, const halo::rt::Extent& extent,
+               const Memory& memory, std::string& trouble, const Do& act) const;
     void gather(std::size_t i, const ir::Interpreter& run, double first, const double* numbers);
     bool takes_turns(int object) const;
     void rotate(void** arrays, std::int64_t count) const;

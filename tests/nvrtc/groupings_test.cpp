@@ -70,7 +70,7 @@ rt::KernelUsage compile(const test::Example& example, const schedule::Grouping& 
         all.spill_store_bytes += usage.spill_store_bytes;
         all.spill_load_bytes += usage.spill_load_bytes;
     }
-    const std::array<int, 3>& threads = lowered.plan.time_block->kernel.threads;
+    const halo::rt::Lengths& threads = lowered.plan.time_block->kernel.threads;
     CHECK(all.registers * threads[0] * threads[1] * threads[2] <= schedule::Target{}.registers_per_sm);
     return all;
 }

@@ -43,6 +43,17 @@ stencil wave(x, y) {
 }
 )";
 
+// Four axes: all faces, a field over two of them, a maximum.
+const char* const kFour = R"(
+stencil phase(x, y, u, v) {
+    param dt = 1/8, wall = 3
+    field f: f32 { boundary x periodic, y.low fixed wall, y.high clamp, u mirror, v periodic }
+    field g: f64 over y, v { boundary y clamp, v periodic }
+    f[t+1] = f + dt * (f[x-1] + f[x+1] + f[y-1] + f[y+1] + f[u-1] + f[u+1] + f[v-1, x+1] + f[v+1] - 8*f + g[v+1])
+    reduce change = max(abs(f[t+1] - f))
+}
+)";
+
 const char* const kRelax = R"(
 stencil relax(x, y) {
     field u: f64 { boundary periodic }
@@ -392,6 +403,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kHeat, "stream threads=32x4 cells=4x1 planes=4", {70, 9, 23}},
         {kHeat, "tile threads=32x8x1 cells=2x4x16", {65, 33, 17}},
         {kStages, "", {50, 21, 1}},
+        {kFour, "", {37, 6, 5, 4}},
+        {kFour, "direct threads=8x4x2 cells=4x1x2", {18, 5, 3, 2}, true},
         {kWave, "", {41, 19, 1}},
         {kLine, "", {1000, 1, 1}},
         {kDrift, "", {33, 9, 1}},
@@ -461,7 +474,11 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
 const std::vector<OfflineCase>& cases_on_the_chip() {
     static const std::vector<OfflineCase> cases{
         {kHeat, "resident threads=32x2x4 cells=2x2x2", {64, 8, 16}},  // the last step has a maximum
-        {kHeat, "resident threads=32x2x4 cells=2x2x2", {66, 8, 16}, false, {64, 8, 16}},  // ends otherwise
+        {kHeat,
+         "resident threads=32x2x4 cells=2x2x2",
+         {66, 8, 16},
+         false,
+         halo::rt::Extent{64, 8, 16}},                             // ends otherwise
         {kWave, "resident threads=32x4 cells=4x2", {100, 30, 1}},  // two levels at a time, weights
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}},  // nothing is left for single steps
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}, true},

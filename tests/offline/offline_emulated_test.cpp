@@ -73,9 +73,9 @@ std::string build_on_host(const std::string& name) {
 }
 
 // The first case of that stencil, for any grid.
-const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil) {
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil) {
     const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
-        return each.text.find("stencil " + stencil) != std::string::npos && !each.is_fixed;
+        return each.text.find(std::string("stencil ").append(stencil)) != std::string::npos && !each.is_fixed;
     });
     REQUIRE(found != cases.end());
     return *found;

@@ -28,8 +28,7 @@ Offline make_offline(const OfflineCase& offline_case) {
         plan.stages.push_back(schedule::choose(program, stage, target, {}, pins).schedule);
     if (kind != nullptr) {
         const schedule::Extent large{512, 512, program.rank() == 3 ? 512 : 1};
-        const schedule::Extent own =
-            offline_case.planned_extent[0] > 0 ? offline_case.planned_extent : offline_case.extent;
+        const schedule::Extent own = offline_case.planned_extent.value_or(offline_case.extent);
         const schedule::GroupingChoice choice =
             kind->choose({program, target, kind->needs_whole_grid ? own : large, offline_case.schedule, {}});
         if (!choice.grouping) throw std::runtime_error("no such schedule: " + offline_case.schedule);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,10 @@ namespace halo::test {
 struct OfflineCase {
     std::string text;      // of the spec; only arithmetic that is the same on every machine
     std::string schedule;  // as for --schedule
-    std::array<std::int64_t, 3> extent{1, 1, 1};
+    halo::rt::Extent extent{1, 1, 1};
     bool is_fixed = false;  // emitted for that grid alone
     // The grid that the schedule is chosen for, where it is another one.
-    std::array<std::int64_t, 3> planned_extent{};
+    std::optional<halo::rt::Extent> planned_extent{};
     std::vector<std::string> reductions{};  // that a temporal kernel gives, too, at each of its steps
 };
 const std::vector<OfflineCase>& offline_cases();

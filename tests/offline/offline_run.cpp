@@ -49,13 +49,15 @@ rt::ElementType type_of(const rt::LaunchPlan& plan, const std::string& field) {
 // To an array with gaps between its rows and planes, and back when the field has been cleared: nothing
 // changes, and what lies in the gaps is not written. extent: along the field's own axes.
 std::string through_gaps(const emit::LauncherModel& model, const emit::LevelName& level,
-                         const rt::FieldPlan& field, const std::array<std::int64_t, 3>& extent,
+                         const rt::FieldPlan& field, const halo::rt::Extent& extent,
                          const std::string& type) {
-    const std::int64_t pitch = extent[0] + 3, slice = pitch * (extent[1] + 1);
+    const std::int64_t pitch = extent[0] + 3, slice = pitch * (extent[1] + 1),
+                       volume = slice * (extent[2] + 1);
     std::string arguments = "(solver, (" + type + "*)gapped";
     const int rank = field.grid.rank(model.plan.rank);
     if (rank > 1) arguments += ", " + std::to_string(pitch);
     if (rank > 2) arguments += ", " + std::to_string(slice);
+    if (rank > 3) arguments += ", " + std::to_string(volume);
     arguments += ")";
     const auto call = [&](const std::string& text) {
         return "    if (" + text + ") { puts(" + model.message + "()); return 1; }\n";
@@ -175,8 +177,9 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     }
     std::string text = "#include <stdio.h>\n#include \"" + plan.name + ".h\"\n";
     text += "static double values[" + std::to_string(cells) + "], zeros[" + std::to_string(cells) + "];\n";
-    const auto& [nx, ny, nz] = reference.extent;
-    const std::int64_t gapped = (nx + 3) * (ny + 1) * (nz + 1);
+    std::int64_t gapped = 3;
+    for (const std::int64_t length : reference.extent)
+        gapped = gapped == 3 ? length + 3 : gapped * (length + 1);
     text += "static double gapped[" + std::to_string(gapped) + "];\nint main(void) {\n";
     text += "    " + model.solver + "* solver = NULL;\n    double value = 0;\n";
     text += "    FILE* in = fopen(\"start.bin\", \"rb\");\n    FILE* out = fopen(\"end.bin\", \"wb\");\n";

@@ -13,10 +13,11 @@ NUMBERS = ('0.5', '0.25', '1/3', '2', '3', '-1', '0.1', '1.5', '4/5', '0.7', '1e
 
 
 class Generator:
-    def __init__(self, seed, allowed=()):
+    def __init__(self, seed, allowed=(), axes=None):
         self.random, self.other_random = random.Random(seed), random.Random(-1 - seed)
         self.allowed = set(allowed)
         self.fresh = 0
+        self.count = axes  # of axes; None: drawn
 
     def chance(self, p):
         return self.random.random() < p
@@ -30,9 +31,10 @@ class Generator:
 
     def spec(self):
         r = self.random
-        self.axes = ['x', 'y', 'z'][:self.pick((1, 1, 2, 2, 2, 3))]
+        drawn = self.pick((1, 1, 2, 2, 2, 3))
+        self.axes = ['x', 'y', 'z', 'w'][:self.count or drawn]
         n = len(self.axes)
-        most = {1: 24, 2: 11, 3: 7}[n]
+        most = {1: 24, 2: 11, 3: 7, 4: 5}[n]
         self.extents = [r.randint(1 if self.chance(0.1) else 3, most) for _ in self.axes]
         self.flavour = self.pick(('f32', 'f32', 'f64', 'f64', 'mixed', 'narrow', 'integers', 'all'))
         self.functions, self.derivatives = self.chance(0.25), self.chance(0.3)

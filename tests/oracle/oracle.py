@@ -31,6 +31,7 @@ def main():
     options.add_argument('--seed', type=int, default=1, help='of the first spec; the others follow')
     options.add_argument('--specs', type=int, default=10**9)
     options.add_argument('--seconds', type=float, default=10**9)
+    options.add_argument('--axes', type=int, choices=(1, 2, 3, 4), help='of all specs; drawn, where it is not given')
     options.add_argument('--spec', help='a file, in the place of random specs')
     options.add_argument('--open', nargs='*', default=[], choices=OPEN, help='generate what is known to go wrong, too')
     options.add_argument('--without-cpu', action='store_true', help='of a build without LLVM')
@@ -41,12 +42,13 @@ def main():
     began, happened, failed = time.monotonic(), Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         engines = Engines(str(Path(given.haloc).resolve()), folder, given.without_cpu)
-        files = [Path(given.spec)] if given.spec else sorted((Path(__file__).parent / 'found').glob('*.halo'))
+        found_before = [] if given.axes else sorted((Path(__file__).parent / 'found').glob('*.halo'))
+        files = [Path(given.spec)] if given.spec else found_before
         seeds = [] if given.spec else range(given.seed, given.seed + given.specs)
         for seed in itertools.chain(files, seeds):
             if time.monotonic() - began > given.seconds:
                 break
-            text = seed.read_text() if isinstance(seed, Path) else Generator(seed, given.open).spec()
+            text = seed.read_text() if isinstance(seed, Path) else Generator(seed, given.open, given.axes).spec()
             what, found = differences(engines, text, excused=excused)
             happened[what] += 1
             if what != 'different':

@@ -22,7 +22,7 @@ ir::Program analyze_text(const std::string& text) {
 
 Outcome interpret(const ir::Program& program, const RandomProgram& source, ir::Arithmetic arithmetic,
                   int steps) {
-    ir::Interpreter interpreter(program, {source.grid[0], source.grid[1], source.grid[2]}, arithmetic);
+    ir::Interpreter interpreter(program, source.grid, arithmetic);
     for (const ir::Field& field : program.fields) {
         if (field.role != ir::Role::input && field.role != ir::Role::state) continue;
         for (int time = 0; time >= -field.history; --time) {

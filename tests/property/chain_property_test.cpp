@@ -71,7 +71,7 @@ class ByHand {
 public:
     // is_later: chained stencils have the clock of the level that they read.
     ByHand(const Written& written, const RandomProgram& source, const ir::Program& whole, bool is_later)
-        : written_(written), is_later_(is_later), extent_{source.grid[0], source.grid[1], source.grid[2]} {
+        : written_(written), is_later_(is_later), extent_(source.grid) {
         ir::Interpreter sizes(whole, extent_, ir::Arithmetic::declared);
         for (const ir::Field& field : whole.fields) {
             if (field.role == ir::Role::intermediate) continue;
@@ -132,7 +132,7 @@ private:
 
     const Written& written_;
     bool is_later_;
-    std::array<std::int64_t, ir::kMaxRank> extent_;
+    halo::rt::Extent extent_;
     std::map<std::string, Levels> fields_;
     std::map<std::string, bool> is_state_;
     std::map<std::string, double> last_;

@@ -5,12 +5,13 @@
 #include <array>
 
 #include "random_program.h"
+#include "runtime/core/text.h"
 
 namespace halo::test {
 
 namespace {
 
-constexpr const char* kAxes[] = {"x", "y", "z"};
+constexpr const char* kAxes[] = {"x", "y", "z", "g"};
 
 class Writer {
 public:
@@ -125,7 +126,7 @@ private:
         for (const FieldSpec& other : program_.fields) {
             const bool joins =
                 &other == &field ||
-                (field.over == other.over && field.over == 7 && program_.has_components &&
+                (field.over == other.over && field.over == kAllAxes && program_.has_components &&
                  field.coarse == 1 && other.coarse == 1 && !program_.is_staggered() && is_used(other.name) &&
                  (program_.own_faces || can_share(field.faces, other.faces)) &&
                  (!program_.interleaved || may_lie_beside(field, other)));
@@ -160,14 +161,14 @@ private:
         return inside.empty() ? "" : " { " + inside + " }";
     }
 
-    std::string faces(const Faces& faces, unsigned over = 7) const {
+    std::string faces(const Faces& faces, unsigned over = kAllAxes) const {
         return faces.written ? " { " + boundary(faces, "", over) + " }" : "";
     }
 
     static bool has(unsigned axes, int axis) { return ((axes >> static_cast<unsigned>(axis)) & 1u) != 0; }
 
     // `part`: "v.x " where it is for that component alone.
-    std::string boundary(const Faces& faces, const std::string& part, unsigned over = 7) const {
+    std::string boundary(const Faces& faces, const std::string& part, unsigned over = kAllAxes) const {
         if (!faces.written) return "";
         std::string inside;
         for (int axis = 0; axis < program_.rank; ++axis) {
@@ -218,7 +219,7 @@ private:
         for (int axis = 0; axis < program_.rank; ++axis)
             if (has(field.over, axis))
                 result += fmt::format("{}{}", result.empty() ? " over " : ", ", kAxes[axis]);
-        return field.over == 7 ? "" : result;
+        return field.over == kAllAxes ? "" : result;
     }
 
     static std::string coarse(int factor) { return factor == 1 ? "" : fmt::format(" on coarse({})", factor); }
@@ -226,7 +227,7 @@ private:
     unsigned over_of(const std::string& name) const {
         const auto found = std::find_if(program_.fields.begin(), program_.fields.end(),
                                         [&](const FieldSpec& field) { return field.name == name; });
-        return found == program_.fields.end() ? 7 : found->over;
+        return found == program_.fields.end() ? kAllAxes : found->over;
     }
     // The axes along which what is read lies half a cell from the statement.
     unsigned halves_apart(const std::string& name) const {
@@ -472,7 +473,7 @@ std::string RandomProgram::text() const {
 }
 
 std::string RandomProgram::describe() const {
-    return fmt::format("seed {}, grid {} x {} x {}\n{}", seed, grid[0], grid[1], grid[2], text());
+    return fmt::format("seed {}, grid {}\n{}", seed, rt::extent_text(rank, grid), text());
 }
 
 }  // namespace halo::test

@@ -69,7 +69,7 @@ private:
 
 // In place of boundaries that follow from a spacing.
 void fit_faces(Faces& faces, int axis) {
-    const std::string position = fmt::format("pos({})", "xyz"[axis]);
+    const std::string position = fmt::format("pos({})", "xyzg"[axis]);
     for (int other = 0; other < 3 && faces.written; ++other)
         for (std::string& kind : faces.kind[static_cast<std::size_t>(other)]) {
             const bool has_slope = kind.starts_with("gradient") || kind.starts_with("robin");
@@ -100,7 +100,7 @@ void stretch_axes(RandomProgram& program) {
         if (is_periodic.size() > 1 || random.chance(20)) continue;
         for (Faces* faces : all)
             fit_faces(*faces, axis);
-        program.spacing[along] = fmt::format("h + {}/(4 + idx({}))", random.between(1, 8), "xyz"[axis]);
+        program.spacing[along] = fmt::format("h + {}/(4 + idx({}))", random.between(1, 8), "xyzg"[axis]);
     }
 }
 

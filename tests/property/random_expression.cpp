@@ -104,7 +104,7 @@ Generated ExpressionGenerator::leaf() {
         if (options_.series && random_.chance(25))
             node.name = random_.pick<std::string>({"series_[step]", "series_[step + 1]", "series_[2 * time]",
                                                    "series_[3 - step]", "series_[k]"});
-        if (random_.chance(15)) node.name = "(2*random() - 1)";
+        if (random_.chance(15) && options_.noise) node.name = "(2*random() - 1)";
         return {std::move(node), 1};
     }
     if (choice <= 26) {

@@ -23,7 +23,7 @@ public:
         if (random_.chance(50)) factors_.push_back(factor * random_.pick<int>({2, 2, 3}));
         fit_grid();
         for (const FieldSpec& field : made_.fields)
-            if (field.over == 7 && role_of(field.name) != StatementSpec::Kind::output)
+            if (field.over == kAllAxes && role_of(field.name) != StatementSpec::Kind::output)
                 known_.push_back({field.name, 1});
         const int count = random_.between(1, 4);
         for (int i = 0; i < count; ++i)

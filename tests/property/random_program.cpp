@@ -38,7 +38,7 @@ public:
     }
 
     RandomProgram run() {
-        program_.rank = random_.between(1, options_.max_rank);
+        program_.rank = random_.between(options_.min_rank, options_.max_rank);
         radius_ = random_.between(0, options_.max_radius);
         all_periodic_ = random_.chance(20);
         for (int axis = 0; axis < program_.rank; ++axis)
@@ -78,7 +78,7 @@ private:
         for (StatementSpec& statement : program_.statements) {
             if (random.chance(30)) multiply_by_zero(statement.value, random);
             if (!statement.guard.starts_with("on ") || !random.chance(50)) continue;
-            const std::string axis(1, "xyz"[random.between(0, program_.rank - 1)]);
+            const std::string axis(1, "xyzg"[random.between(0, program_.rank - 1)]);
             const auto range =
                 random.pick<std::string>({"-2..2", "-4..0", "-1..6", "3..-4", "1..-1", "40..50"});
             statement.guard = fmt::format("on {} in {}", axis, range);
@@ -316,7 +316,7 @@ private:
         const bool inner_upwards = random.chance(50);
         const bool are_given = has_free_faces() || random.chance(25);
         const auto order = [](int along, bool up) {
-            return fmt::format("sweep {} {}", "xyz"[along], up ? "up" : "down");
+            return fmt::format("sweep {} {}", "xyzg"[along], up ? "up" : "down");
         };
         const auto cell_before = [&] {
             Cells before{};
@@ -351,7 +351,7 @@ private:
             statement.joins = m > 0;
             statement.guard =
                 guard.empty() && random.chance(30)
-                    ? fmt::format("where idx({}) != 1", "xyz"[random.between(0, program_.rank - 1)])
+                    ? fmt::format("where idx({}) != 1", "xyzg"[random.between(0, program_.rank - 1)])
                     : guard;
             // Its own cells before, or those of any statement of the sweep.
             const int read = random.chance(60) ? m : random.between(0, members - 1);
@@ -478,7 +478,7 @@ private:
         if (options_.series && random_.chance(20))
             return random_.pick<std::string>({"fixed series_[step]", "gradient series_[step/2] / 4"});
         const int axis = random_.between(0, program_.rank - 1);
-        const std::string name(1, "xyz"[axis]);
+        const std::string name(1, "xyzg"[axis]);
         return random_.pick<std::string>({"antimirror", "symmetric", "antisymmetric", "extrapolate 0",
                                           "extrapolate 1", "extrapolate 2",
                                           fmt::format("fixed idx({0}) / len({0})", name),
@@ -645,7 +645,7 @@ private:
     }
 
     std::string random_guard() {
-        const std::string axis(1, "xyz"[random_.between(0, program_.rank - 1)]);
+        const std::string axis(1, "xyzg"[random_.between(0, program_.rank - 1)]);
         return random_.pick<std::string>(
             {"on x.low", fmt::format("on {}.high", axis), fmt::format("on {} in 1..-2", axis),
              fmt::format("on {} in 0..2", axis), fmt::format("on {} in -3..-1", axis), "where idx(x) < 3",

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/grid_rules.h"
+
 namespace halo::test {
 
 // splitmix64: the same numbers on every machine.
@@ -34,7 +36,8 @@ private:
 };
 
 struct GeneratorOptions {
-    int max_rank = 3;
+    int min_rank = 1, max_rank = 3;  // of four axes without noise, tables, points,
+                                     // sweeps and several grids
     int max_radius = 4;
     int max_statements = 5;
     int max_depth = 4;               // of an expression
@@ -42,6 +45,7 @@ struct GeneratorOptions {
     bool f64 = true;                 // some fields in f64
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
+    bool noise = true;
     bool tables = false;         // sums over a table, whose rows are table_rows()
     bool series = false;         // one, whose values are series_values()
     bool sweeps = false;         // statements that go along an axis cell after cell
@@ -55,7 +59,8 @@ struct GeneratorOptions {
     bool chains = false;         // runs that chain others
 };
 
-using Cells = std::array<int, 3>;
+using Cells = std::array<int, 4>;
+inline constexpr unsigned kAllAxes = 15;  // bits
 
 // Levels of a repeat, and of one around another.
 inline constexpr int kIterate = 100, kNextIterate = 101, kOuter = 102, kNextOuter = 103;
@@ -98,15 +103,15 @@ struct Node {
 
 struct Faces {  // of a field or let, by [axis][side]: "periodic", "fixed 1/2", "free" …
     bool written = false;
-    std::array<std::array<std::string, 2>, 3> kind;
+    std::array<std::array<std::string, 2>, 4> kind;
 };
 
 struct FieldSpec {
     std::string name;
     bool f64 = false;
     Faces faces;
-    unsigned over = 7;  // the axes (bits) that it lies over
-    int coarse = 1;     // how much coarser its grid is
+    unsigned over = kAllAxes;  // the axes (bits) that it lies over
+    int coarse = 1;            // how much coarser its grid is
 };
 
 struct StatementSpec {
@@ -129,8 +134,8 @@ struct RandomProgram {
     int rank = 1;
     std::vector<FieldSpec> fields;
     std::vector<StatementSpec> statements;
-    std::array<std::string, 3> spacing{"1", "1", "1"};  // numbers, or a param's name
-    std::int64_t grid[3] = {1, 1, 1};
+    std::array<std::string, 4> spacing{"1", "1", "1", "1"};  // numbers, or a param's name
+    halo::rt::Extent grid{};
     bool has_components = false;  // fields of equal boundaries are components of one
     bool interleaved = false;     // these are of one type and sort, and lie side by side
     bool own_faces = false;       // each component has boundaries of its own, so that they need not be equal

@@ -123,7 +123,8 @@ private:
         for (const FieldSpec& field : made_.fields) {
             const bool is_written =
                 std::ranges::count(made_.statements, field.name, &StatementSpec::target) > 0;
-            if (!is_written && field.over == 7 && field.coarse == 1 && halves(field.name) == halves(target))
+            if (!is_written && field.over == kAllAxes && field.coarse == 1 &&
+                halves(field.name) == halves(target))
                 return field.name;
         }
         return std::nullopt;

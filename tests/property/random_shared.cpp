@@ -17,7 +17,7 @@ public:
 
     void run() {
         if (made_.is_staggered() || made_.interleaved || !random_.chance(50)) return;
-        const std::string axis(1, "xyz"[random_.between(0, made_.rank - 1)]);
+        const std::string axis(1, "xyzg"[random_.between(0, made_.rank - 1)]);
         const std::vector<std::string> guards{
             fmt::format("on {} in 1..-2", axis),
             std::string(axis == "x" ? "on x in 2..-3" : "on x in 2..-3, " + axis + " in 2..-3"),

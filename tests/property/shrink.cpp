@@ -187,7 +187,7 @@ private:
     }
 
     bool shrink_reach(std::size_t index) {
-        for (std::size_t axis = 0; axis < 3; ++axis) {
+        for (std::size_t axis = 0; axis < rt::kMaxRank; ++axis) {
             for (const bool to_zero : {true, false}) {
                 const bool changed = attempt_change([&](RandomProgram& p) {
                     int& offset = node_at(p, index).offset[axis];

@@ -21,12 +21,13 @@ const std::string kExamples = HALO_SOURCE_DIR "/dsl_examples";
 
 // Small, so that starting processes is most of the work. Others are small enough, or have points in places.
 const std::map<std::string, std::string> kGrids{
-    {"coulomb", "17,13,20"},         {"derivative_x", "24,20,28"},    {"derivative_y", "24,20,28"},
-    {"derivative_z", "24,20,28"},    {"gradient", "24,20,28"},        {"heat3d", "24,20,28"},
-    {"heat3d_capacity", "24,20,32"}, {"heat3d_until", "24,20,28"},    {"mri_fhd", "20,16,8"},
-    {"gray_scott", "50,60"},         {"cahn_hilliard", "40,48"},      {"elastic2d", "50,60"},
-    {"elastic3d", "24,20,28"},       {"maxwell3d", "24,20,28"},       {"navier_stokes3d", "20,16,32"},
-    {"vti3d", "24,20,32"},           {"cpml_acoustic3d", "24,20,28"}, {"cpml_elastic3d", "24,20,28"}};
+    {"coulomb", "17,13,20"},         {"derivative_x", "24,20,28"}, {"derivative_y", "24,20,28"},
+    {"derivative_z", "24,20,28"},    {"gradient", "24,20,28"},     {"heat3d", "24,20,28"},
+    {"heat3d_capacity", "24,20,32"}, {"heat3d_until", "24,20,28"}, {"mri_fhd", "20,16,8"},
+    {"gray_scott", "50,60"},         {"cahn_hilliard", "40,48"},   {"elastic2d", "50,60"},
+    {"elastic3d", "24,20,28"},       {"maxwell3d", "24,20,28"},    {"navier_stokes3d", "20,16,32"},
+    {"liouville", "12,11,10,16"},    {"vti3d", "24,20,32"},        {"cpml_acoustic3d", "24,20,28"},
+    {"cpml_elastic3d", "24,20,28"}};
 
 // Points in two and three dimensions; a condition on a reduction; a table; regions; many components; a
 // staggered grid; bytes; and the plainest.

@@ -19,7 +19,7 @@
 
 namespace halo::test {
 
-using Extent = std::array<std::int64_t, ir::kMaxRank>;
+using halo::rt::Extent;
 using Values = std::vector<double>;
 
 // Numbers within [-1, 1] that depend on the name alone.

@@ -95,14 +95,12 @@ bool is_finite(const test::BothWays& ways) {
     return std::isfinite(ways.forward) && std::isfinite(ways.size);
 }
 
-}  // namespace
-
-TEST_CASE("random programs: the adjoint is the transposed tangent") {
-    const test::Seeds seeds = test::seeds_from_environment(1, 400);
+// Of random programs, that the adjoint is the transposed tangent.
+void check_adjoints(const test::Seeds& seeds, test::RandomProgram (*draw)(std::uint64_t seed)) {
     int accepted = 0, written = 0, in_turns = 0;
     std::map<std::string, int> refusals;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const test::RandomProgram source = random_case(seed, seed % 2 == 0);
+        const test::RandomProgram source = draw(seed);
         const ir::Program program = test::analyze_text(source.text());
         adjoint::Request request = request_of(program, seed);
         const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);
@@ -114,7 +112,7 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
         for (const ir::Program* each : {&tangent, &made->program})
             for (const std::string& broken : ir::verify(*each))
                 FAIL_CHECK(broken << "\n" << ir::print(*each));
-        const test::Extent grid{source.grid[0], source.grid[1], source.grid[2]};
+        const test::Extent grid = source.grid;
         if (!runs_on(program, grid)) continue;
         const test::BothWays direct = test::BothWaysRun(program, request, tangent, *made, grid, 3, {}).run();
         if (!is_finite(direct)) continue;
@@ -144,6 +142,25 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
     CHECK(in_turns * 3 > accepted);
 }
 
+}  // namespace
+
+TEST_CASE("random programs: the adjoint is the transposed tangent") {
+    check_adjoints(test::seeds_from_environment(1, 400),
+                   [](std::uint64_t seed) { return random_case(seed, seed % 2 == 0); });
+}
+
+TEST_CASE("random programs of four axes: the adjoint is the transposed tangent") {
+    check_adjoints(test::seeds_from_environment(4001, 30), [](std::uint64_t seed) {
+        test::GeneratorOptions options;
+        options.min_rank = options.max_rank = 4;
+        options.max_radius = 2;
+        options.noise = false;
+        options.functions = seed % 2 == 0;
+        options.max_cells = 400;
+        return test::random_program(seed, options);
+    });
+}
+
 TEST_CASE("random programs: the tangent is what differences tend to") {
     const test::Seeds seeds = test::seeds_from_environment(1, 400);
     int compared = 0, kinks = 0;
@@ -153,7 +170,7 @@ TEST_CASE("random programs: the tangent is what differences tend to") {
         const ir::Program program = test::analyze_text(source.text());
         adjoint::Request request = request_of(program, seed);
         const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);
-        const test::Extent grid{source.grid[0], source.grid[1], source.grid[2]};
+        const test::Extent grid = source.grid;
         if (!made || !runs_on(program, grid)) continue;
         const test::BothWays ways =
             test::BothWaysRun(program, request, adjoint::make_tangent(program, request), *made, grid, 3, {})

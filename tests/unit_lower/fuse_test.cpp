@@ -15,7 +15,7 @@ using namespace halo;
 namespace {
 
 lower::Lowered lowered_with_fuse(const std::string& statements, int fuse,
-                                 const std::array<int, 3>& threads = {8, 4, 1}) {
+                                 const halo::rt::Lengths& threads = {8, 4, 1}) {
     const ir::Program program = test::load_program(
         "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    field a, b, c: f64 { boundary fixed 0 "
         "}\n" +
@@ -53,7 +53,7 @@ TEST_CASE("stages that follow each other are one kernel of one block where their
     CHECK(together.kernels_of_stages == Kernels{"s_fused", "s_fused", "s_fused"});
     const rt::KernelPlan& fused = together.plan.kernels.front();
     CHECK(fused.blocks == 1);
-    CHECK(fused.threads == std::array<int, 3>{64, 1, 1});
+    CHECK(fused.threads == halo::rt::Lengths{64, 1, 1});
     CHECK(fused.stands_for == 3);
     const rt::LaunchPlan copy = rt::plan_from_json(rt::plan_to_json(together.plan));
     CHECK(copy.kernels.front().stands_for == 3);

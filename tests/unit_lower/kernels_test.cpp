@@ -135,8 +135,8 @@ TEST_CASE("a plan names the kernel, its tile and its arguments in the kernel's o
     REQUIRE(lowered.plan.kernels.size() == 1);
     const rt::KernelPlan& kernel = lowered.plan.kernels[0];
     CHECK(kernel.name == "plain_step");
-    CHECK(kernel.tile == std::array<int, 3>{64, 4, 4});
-    CHECK(kernel.threads == std::array<int, 3>{16, 4, 2});
+    CHECK(kernel.tile == halo::rt::Lengths{64, 4, 4});
+    CHECK(kernel.threads == halo::rt::Lengths{16, 4, 2});
     REQUIRE(kernel.arguments.size() == lowered.kernels.functions.back().parameters.size());
     for (std::size_t p = 0; p < kernel.arguments.size(); ++p) {
         const bool pointer =

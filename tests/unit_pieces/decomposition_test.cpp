@@ -81,12 +81,12 @@ TEST_CASE("what cannot be cut is said with the figures") {
 TEST_CASE("slabs along the slowest axis, blocks where they exchange less") {
     const std::array<bool, kMaxRank> all{true, true, true};
     const Grid cube{3, {512, 512, 512}, {}};
-    CHECK(choose_decomposition(cube, 2, ghosts(1), all, kAxes).counts == std::array<int, 3>{1, 1, 2});
-    CHECK(choose_decomposition(cube, 4, ghosts(1), all, kAxes).counts == std::array<int, 3>{1, 2, 2});
+    CHECK(choose_decomposition(cube, 2, ghosts(1), all, kAxes).counts == halo::rt::Lengths{1, 1, 2});
+    CHECK(choose_decomposition(cube, 4, ghosts(1), all, kAxes).counts == halo::rt::Lengths{1, 2, 2});
     CHECK(choose_decomposition(cube, 64, ghosts(1), all, kAxes).counts[0] > 1);
     // A long grid is cut across its length.
     const Grid bar{3, {64, 64, 4096}, {}};
-    CHECK(choose_decomposition(bar, 8, ghosts(1), all, kAxes).counts == std::array<int, 3>{1, 1, 8});
+    CHECK(choose_decomposition(bar, 8, ghosts(1), all, kAxes).counts == halo::rt::Lengths{1, 1, 8});
     CHECK(choose_decomposition(cube, 7, ghosts(1), {false, false, true}, kAxes).counts ==
-          std::array<int, 3>{1, 1, 7});
+          halo::rt::Lengths{1, 1, 7});
 }

@@ -34,7 +34,7 @@ double number_of(const Grid& grid, std::int64_t x, std::int64_t y, std::int64_t 
 constexpr Depths kGhosts{{{2, 1}, {1, 2}, {2, 2}}};
 
 // Gives how many transfers went as whole planes.
-int check(const Grid& grid, const std::array<int, kMaxRank>& counts, RowLayout layout, bool by_planes,
+int check(const Grid& grid, const Lengths& counts, RowLayout layout, bool by_planes,
           const Depths& ghosts = kGhosts) {
     const Decomposition cut = decompose(grid, counts, ghosts, {"x", "y", "z"});
     std::vector<Array> arrays;
@@ -90,7 +90,7 @@ TEST_CASE("every ghost is the neighbour's cell") {
         for (const bool wraps : {false, true}) {
             for (const bool by_planes : {false, true}) {
                 const std::array<bool, kMaxRank> around{wraps, wraps, wraps};
-                const auto gives = [&](const Grid& grid, const std::array<int, kMaxRank>& counts, int whole) {
+                const auto gives = [&](const Grid& grid, const Lengths& counts, int whole) {
                     const int given = check(grid, counts, layout, by_planes);
                     // Tight rows may have room of their own, too.
                     if (layout == RowLayout::padded || !by_planes) CHECK(given == (by_planes ? whole : 0));

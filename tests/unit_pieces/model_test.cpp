@@ -16,7 +16,7 @@ constexpr double kCell = 1e-12;
 const std::vector<std::string> kAxisNames{"x", "y", "z"};
 
 // 64 x 64 x 64 cells in so many pieces, with two ghosts a side.
-rt::Decomposition cut_into(const std::array<int, 3>& counts) {
+rt::Decomposition cut_into(const rt::Lengths& counts) {
     rt::Depths ghosts{};
     for (auto& of_axis : ghosts)
         of_axis = {2, 2};

@@ -76,7 +76,7 @@ TEST_CASE("programs that share levels are cut alike, along axes that all may be 
     for (const PiecesPlan& plan : {one, other}) {
         CHECK(plan.interval == 1);
         CHECK(plan.scheme == rt::ExchangeScheme::synchronous);
-        CHECK(plan.cut.counts == std::array<int, 3>{1, 4, 1});
+        CHECK(plan.cut.counts == halo::rt::Lengths{1, 4, 1});
         CHECK(plan.cut.pieces[1].ghosts[1] == std::array<std::int64_t, 2>{2, 2});
         CHECK(plan.cut.pieces[0].ghosts[1][0] == 2);  // around the end
     }

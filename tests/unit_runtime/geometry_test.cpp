@@ -12,7 +12,7 @@ namespace {
 
 using Halo = std::array<std::array<int, 2>, kMaxRank>;
 
-ErrorCode code_of(int rank, const std::array<std::int64_t, 3>& extent, const Halo& halo) {
+ErrorCode code_of(int rank, const halo::rt::Extent& extent, const Halo& halo) {
     try {
         make_geometry(rank, extent, halo);
     } catch (const Error& error) {
@@ -29,7 +29,7 @@ TEST_CASE("the first cell of every row is aligned to 32 elements and all halos f
         for (std::int64_t nx : {1, 31, 32, 33, 100}) {
             for (int width : {0, 1, 4, 33}) {
                 const Halo halo = {{{width, width}, {rank > 1 ? width : 0, 1}, {2, 0}}};
-                const std::array<std::int64_t, 3> extent = {nx, rank > 1 ? 5 : 1, rank > 2 ? 3 : 1};
+                const halo::rt::Extent extent = {nx, rank > 1 ? 5 : 1, rank > 2 ? 3 : 1};
                 const Geometry g = make_geometry(rank, extent, halo);
                 CHECK(g.origin % 32 == 0);
                 CHECK(g.pitch % 32 == 0);
@@ -65,7 +65,7 @@ TEST_CASE("tight rows share the gaps between them, and no two cells or halo cell
         for (std::int64_t nx : {1, 7, 8, 30, 512}) {
             for (int width : {0, 1, 4, 9}) {
                 const Halo halo = {{{width, 1}, {rank > 1 ? 2 : 0, 0}, {0, rank > 2 ? 1 : 0}}};
-                const std::array<std::int64_t, 3> extent = {nx, rank > 1 ? 4 : 1, rank > 2 ? 3 : 1};
+                const halo::rt::Extent extent = {nx, rank > 1 ? 4 : 1, rank > 2 ? 3 : 1};
                 const Geometry g = make_geometry(rank, extent, halo, RowLayout::tight);
                 CHECK(g.pitch % 8 == 0);
                 CHECK(g.pitch < nx + width + 1 + 16);
@@ -106,7 +106,7 @@ TEST_CASE("grids that cannot be are refused") {
     CHECK(code_of(1, {std::int64_t{1} << 31, 1, 1}, Halo{}) == ErrorCode::bad_argument);
     CHECK(code_of(1, {2147483647, 1, 1}, {{{1, 1}, {0, 0}, {0, 0}}}) == ErrorCode::bad_argument);  // its row
     CHECK(code_of(3, {2147483000, 2147483000, 2147483000}, Halo{}) == ErrorCode::bad_argument);
-    CHECK(code_of(4, {1, 1, 1}, Halo{}) == ErrorCode::bad_argument);
+    CHECK(code_of(5, {1, 1, 1}, Halo{}) == ErrorCode::bad_argument);
     CHECK(code_of(1, {4, 1, 1}, {{{-1, 0}, {0, 0}, {0, 0}}}) == ErrorCode::bad_argument);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("sizes read well") {
 
 TEST_CASE("a field over fewer axes has an array of its own cells, in which all that is read has room") {
     const Halo halo = {{{2, 1}, {1, 3}, {0, 4}}};
-    const std::array<std::int64_t, 3> extent = {37, 11, 5};
+    const halo::rt::Extent extent = {37, 11, 5};
     for (const RowLayout layout : {RowLayout::padded, RowLayout::tight}) {
         const Geometry grid = make_geometry(3, extent, halo, layout);
         CHECK(geometry_of_field({}, grid, halo).elements == grid.elements);
@@ -156,7 +156,7 @@ TEST_CASE("blocks over faces are as many as the largest face needs, for each axi
     domain.index = 2;
     domain.ranges = {{{{false, -1}, {true, 1}}, {{false, -2}, {true, 1}}, {{false, 0}, {true, 0}}}};
     const Halo halo{{{2, 2}, {2, 2}, {2, 2}}};
-    using Extent = std::array<std::int64_t, 3>;
+    using halo::rt::Extent;
     CHECK(domain_extent(domain, make_geometry(2, {40, 5, 1}, halo)) == Extent{42, 2, 1});
     CHECK(domain_extent(domain, make_geometry(2, {4, 50, 1}, halo)) == Extent{53, 2, 1});
     CHECK(domain_extent(domain, make_geometry(3, {4, 5, 60}, halo)) == Extent{8, 60, 2});

@@ -47,7 +47,7 @@ ImageSource walk(BoundaryKind low, BoundaryKind high, std::int64_t index, std::i
 
 struct Case {
     int rank = 1;
-    std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
+    halo::rt::Extent extent{1, 1, 1};
     FieldPlan field;
     std::array<std::array<int, 2>, kMaxRank> layout{};  // the halo of the arrays, at least the field's
 
@@ -75,8 +75,8 @@ double cell_value(const Case& c, std::int64_t x, std::int64_t y, std::int64_t z)
 }
 
 // nullopt where the cell is never read.
-std::optional<double> expected(const Case& c, const std::array<std::int64_t, 3>& cell) {
-    std::array<std::int64_t, 3> source{};
+std::optional<double> expected(const Case& c, const std::array<std::int64_t, halo::rt::kMaxRank>& cell) {
+    std::array<std::int64_t, halo::rt::kMaxRank> source{};
     bool free = false;
     for (int axis = 0; axis < c.rank; ++axis) {
         const auto& faces = c.field.boundary[axis];
@@ -101,7 +101,7 @@ void set_cells(const Case& c, const Geometry& g, std::vector<Element>& array, do
 // Compares all cells of the field's halo; returns the number of mistakes. `shift` was added to all cells.
 template <class Element>
 int count_mistakes(const Case& c, const Geometry& g, const std::vector<Element>& array, double shift) {
-    std::array<std::int64_t, 3> low{}, high{};
+    std::array<std::int64_t, halo::rt::kMaxRank> low{}, high{};
     for (int axis = 0; axis < 3; ++axis) {
         low[axis] = axis < c.rank ? -c.field.halo[axis][0] : 0;
         high[axis] = axis < c.rank ? c.extent[axis] + c.field.halo[axis][1] : 1;
@@ -217,7 +217,7 @@ TEST_CASE("corners of two axes, every mix of kinds") {
         for (const BoundaryKind x_high : kKinds)
             for (const BoundaryKind y_low : kKinds)
                 for (const BoundaryKind y_high : kKinds)
-                    for (const auto& extent : {std::array<std::int64_t, 3>{1, 1, 1}, {2, 5, 1}, {6, 3, 1}}) {
+                    for (const auto& extent : {halo::rt::Extent{1, 1, 1}, {2, 5, 1}, {6, 3, 1}}) {
                         Case c;
                         c.rank = 2;
                         c.extent = extent;

@@ -11,7 +11,7 @@ using ScalarOp = HostScalar::Op;
 
 namespace {
 
-constexpr std::array<std::int64_t, 3> kScalarExtent = {8, 9, 10};
+constexpr halo::rt::Extent kScalarExtent = {8, 9, 10};
 
 HostScalar::Step constant(double value) {
     return {ScalarOp::constant, value, 0};
@@ -110,5 +110,5 @@ TEST_CASE("damaged programs are refused") {
     CHECK_THROWS_AS(run({constant(1), constant(2)}), Error);
     CHECK_THROWS_AS(run({{ScalarOp::param, 0, 0}}), Error);
     CHECK_THROWS_AS(run({{ScalarOp::param, 0, -1}}, {1}), Error);
-    CHECK_THROWS_AS(run({{ScalarOp::extent, 0, 3}}), Error);
+    CHECK_THROWS_AS(run({{ScalarOp::extent, 0, 4}}), Error);
 }

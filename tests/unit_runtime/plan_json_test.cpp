@@ -126,8 +126,8 @@ TEST_CASE("a plan survives the way through JSON") {
     const TimeBlock::Resident* const resident = copy.time_block->resident();
     REQUIRE(resident != nullptr);
     CHECK(resident->most_extent[1] == 12);
-    CHECK(resident->divisors == std::array<std::int64_t, 3>{4, 8, 1});
-    CHECK(resident->remainders == std::array<std::int64_t, 3>{3, 0, 0});
+    CHECK(resident->divisors == halo::rt::Extent{4, 8, 1});
+    CHECK(resident->remainders == std::array<std::int64_t, halo::rt::kMaxRank>{3});
     CHECK(resident->exchanges == std::vector<int>{1, 2});
     CHECK(copy.time_block->kernel.arguments[0].kind == Argument::Kind::exchange);
     CHECK(copy.time_block->kernel.arguments[0].part == 1);

@@ -73,8 +73,8 @@ TEST_CASE("a point on a cell touches that cell alone, with weight 1") {
             const std::vector<TouchedCell> touched = touched_cells(plan, grid(2), at.data(), 0);
             REQUIRE(touched.size() == 1);
             CHECK(touched[0].weight == 1);
-            CHECK(touched[0].cell ==
-                  std::array<std::int32_t, 3>{static_cast<std::int32_t>((x + 4) / 0.5), 7, 0});
+            CHECK(touched[0].cell == std::array<std::int32_t, halo::rt::kMaxRank>{
+                                         static_cast<std::int32_t>((x + 4) / 0.5), 7, 0});
         }
     }
 }

@@ -39,7 +39,7 @@ struct Grid {
                  value_of<std::int32_t>(arguments, first + 2)},
           pitch(value_of<std::int32_t>(arguments, first + 3)),
           slice(value_of<std::int64_t>(arguments, first + 4)) {}
-    std::array<std::int64_t, 3> extent;
+    halo::rt::Extent extent;
     std::int64_t pitch, slice;
 };
 
@@ -57,7 +57,7 @@ void add_grid_arguments(KernelPlan& kernel) {
     }
 }
 
-constexpr std::array<int, 3> kTile = {8, 2, 3};
+constexpr halo::rt::Lengths kTile = {8, 2, 3};
 constexpr char kNobodys = 0x55;  // the bytes of memory that holds nothing
 
 // Arguments: u_next, u, rate, change, total, then the grid.

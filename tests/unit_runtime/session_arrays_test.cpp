@@ -13,7 +13,7 @@ using namespace halo::rt;
 
 namespace {
 
-constexpr std::array<std::int64_t, 3> kExtent = {19, 6, 5};
+constexpr halo::rt::Extent kExtent = {19, 6, 5};
 
 std::vector<double> start_values(std::int64_t cells, int seed) {
     std::vector<double> values;
@@ -111,8 +111,8 @@ TEST_CASE("cells in equal steps come as those of the whole field do") {
     const std::vector<double> all = start_values(session.cells(), 3);
     session.upload("u", 0, std::span<const double>(all));
     const Box whole = whole_box(kExtent);
-    for (const std::array<std::int64_t, 3>& stride :
-         {std::array<std::int64_t, 3>{1, 1, 1}, {1, 2, 3}, {3, 1, 2}, {4, 3, 1}, {18, 5, 4}}) {
+    for (const halo::rt::Extent& stride :
+         {halo::rt::Extent{1, 1, 1}, {1, 2, 3}, {3, 1, 2}, {4, 3, 1}, {18, 5, 4}}) {
         Lattice lattice;
         lattice.begin = {0, 0, 0};
         lattice.stride = stride;

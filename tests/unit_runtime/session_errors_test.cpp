@@ -12,7 +12,7 @@ using namespace halo::rt;
 
 namespace {
 
-Session open_on(Sample sample, const std::array<std::int64_t, 3>& extent, FakeDevice& device) {
+Session open_on(Sample sample, const halo::rt::Extent& extent, FakeDevice& device) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     return Session(std::move(sample.plan), extent, device, std::move(modules));

@@ -12,7 +12,7 @@ using namespace halo::rt;
 
 namespace {
 
-using Extent = std::array<std::int64_t, 3>;
+using halo::rt::Extent;
 
 Session open_session(Sample sample, const Extent& extent, FakeDevice& device,
                      const SessionOptions& options = {}) {

@@ -38,7 +38,7 @@ public:
     }
 };
 
-Session open_sample(Sample sample, const std::array<std::int64_t, 3>& extent, Device& device) {
+Session open_sample(Sample sample, const halo::rt::Extent& extent, Device& device) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     Session session(std::move(sample.plan), extent, device, std::move(modules));

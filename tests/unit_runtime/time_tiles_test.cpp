@@ -63,7 +63,7 @@ struct Draw {
 std::vector<Sweep> draw_sweeps(Draw& draw, std::vector<Words>& arrays, int steps) {
     struct Kernel {
         int first = 0, levels = 1;  // its arrays
-        std::vector<std::pair<int, std::array<std::int64_t, 3>>> reads;
+        std::vector<std::pair<int, std::array<std::int64_t, halo::rt::kMaxRank>>> reads;
     };
     std::vector<Kernel> kernels(static_cast<std::size_t>(draw(1, 3)));
     int count = 0;

@@ -180,7 +180,7 @@ TEST_CASE("pins that cannot be built come back as they are", "[defaults]") {
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
     const Schedule schedule =
         choose(f, Target{}, {}, parse("direct threads=64x32 cells=4x1x1", 3).pins).schedule;
-    CHECK(schedule.threads == std::array<int, 3>{64, 32, 1});
+    CHECK(schedule.threads == halo::rt::Lengths{64, 32, 1});
     CHECK_FALSE(is_legal(check(f, schedule, Target{})));
 }
 

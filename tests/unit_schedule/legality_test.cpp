@@ -11,7 +11,7 @@ using namespace halo::test;
 
 namespace {
 
-Schedule make(Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells) {
+Schedule make(Strategy strategy, halo::rt::Lengths threads, halo::rt::Lengths cells) {
     Schedule schedule;
     schedule.strategy = strategy;
     schedule.threads = threads;

@@ -6,7 +6,7 @@
 #include "compiler/schedule/temporal.h"
 
 using namespace halo::schedule;
-using Lengths = std::array<int, 3>;
+using halo::rt::Lengths;
 
 TEST_CASE("all words of a schedule are read", "[parse]") {
     const ParsedSchedule parsed = parse(

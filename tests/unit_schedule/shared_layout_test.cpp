@@ -10,8 +10,7 @@ using namespace halo::test;
 
 namespace {
 
-Schedule make_padded(Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells,
-                     int padding = 0) {
+Schedule make_padded(Strategy strategy, halo::rt::Lengths threads, halo::rt::Lengths cells, int padding = 0) {
     Schedule schedule;
     schedule.strategy = strategy;
     schedule.threads = threads;
@@ -36,7 +35,7 @@ TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
     REQUIRE(layout.levels.size() == 1);
     const StagedLevel& u = layout.levels[0];
     CHECK(u.vector == 4);
-    CHECK(u.low == std::array<int, 3>{4, 1, 1});
+    CHECK(u.low == halo::rt::Lengths{4, 1, 1});
     CHECK(u.pitch == 40);
     CHECK(u.rows == 10);
     CHECK(u.planes == 6);
@@ -78,7 +77,7 @@ TEST_CASE("stream has a ring of the planes that it loads from and of those on th
 TEST_CASE("a thread that streams keeps its own cells, and its neighbours where planes share them",
           "[layout]") {
     const auto plan_of = [](ir::Scalar type, const std::vector<ir::Offset>& offsets,
-                            std::array<int, 3> cells) {
+                            halo::rt::Lengths cells) {
         const Footprint f = footprint_of(sum_stencil(3, type, offsets));
         return plan_stream(f.reads[0], 3, make_padded(Stream{}, {32, 4, 1}, cells));
     };
@@ -108,7 +107,7 @@ TEST_CASE("a thread that streams keeps its own cells, and its neighbours where p
 }
 
 TEST_CASE("a traversal is unrolled by the length of its queue where that is short enough", "[layout]") {
-    const auto factor = [](int radius, std::array<int, 3> cells) {
+    const auto factor = [](int radius, halo::rt::Lengths cells) {
         const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, radius)));
         return unroll_factor(f, make_padded(Stream{}, {32, 4, 1}, cells));
     };

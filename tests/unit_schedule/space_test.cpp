@@ -59,7 +59,7 @@ TEST_CASE("what is pinned stays in every candidate", "[space]") {
     REQUIRE(candidates.size() > 10);
     for (const Candidate& candidate : candidates) {
         CHECK(std::holds_alternative<Direct>(candidate.schedule().strategy));
-        CHECK(candidate.schedule().threads == std::array<int, 3>{64, 2, 1});
+        CHECK(candidate.schedule().threads == halo::rt::Lengths{64, 2, 1});
     }
     const std::vector<Candidate> one =
         list_candidates(f, Target{}, kGrid, parse("direct threads=32x4x1 cells=4x1x1 min_blocks=4", 3).pins);
@@ -100,7 +100,7 @@ TEST_CASE("the plain schedule has one cell a thread", "[space]") {
         const Footprint f = footprint_of(sum_stencil(rank, ir::Scalar::f64, box(rank, 1)));
         const Schedule plain = plain_schedule(f, Target{});
         CHECK(std::holds_alternative<Direct>(plain.strategy));
-        CHECK(plain.cells == std::array<int, 3>{1, 1, 1});
+        CHECK(plain.cells == halo::rt::Lengths{1, 1, 1});
         CHECK(is_legal(check(f, plain, Target{})));
         CHECK(steps_of({plain, 0, {}}) == 1);
     }

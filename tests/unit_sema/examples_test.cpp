@@ -23,7 +23,7 @@ Analyzed example(const std::string& name) {
 }
 
 // The example with its fields filled as its run says.
-std::unique_ptr<halo::ir::Interpreter> start(const Analyzed& made, std::array<std::int64_t, 3> extent) {
+std::unique_ptr<halo::ir::Interpreter> start(const Analyzed& made, halo::rt::Extent extent) {
     const halo::sema::RunSpec& spec = made.analysis.runs.at(0);
     halo::ir::Interpreter init(*spec.init, extent, halo::ir::Arithmetic::declared);
     init.step();
@@ -74,7 +74,7 @@ TEST_CASE("derivatives of a sine are as good as those of hand-written kernels") 
     // and a largest one of 2.861023e-05.
     const char* names[] = {"derivative_x", "derivative_y", "derivative_z"};
     for (int axis = 0; axis < 3; ++axis) {
-        std::array<std::int64_t, 3> extent{2, 2, 2};
+        halo::rt::Extent extent{2, 2, 2};
         extent[axis] = 64;
         const Analyzed made = example(names[axis]);
         const auto run = start(made, extent);
@@ -98,7 +98,7 @@ TEST_CASE("time steps of the examples are stable") {
     struct Case {
         const char* name;
         const char* field;
-        std::array<std::int64_t, 3> extent;
+        halo::rt::Extent extent;
         double bound;
     };
     const Case cases[] = {

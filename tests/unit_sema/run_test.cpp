@@ -44,7 +44,7 @@ TEST_CASE("a run gives grid, steps, files and pictures") {
     const halo::sema::RunSpec& spec = made.analysis.runs[0];
     CHECK(spec.stencil == "heat");
     REQUIRE(spec.grid.has_value());
-    CHECK(*spec.grid == std::array<std::int64_t, 3>{32, 16, 1});
+    CHECK(*spec.grid == halo::rt::Extent{32, 16, 1});
     CHECK(spec.steps == 800);
     REQUIRE(spec.saves.size() == 2);
     CHECK(spec.saves[0].frames.every == 10);

@@ -158,7 +158,7 @@ std::unique_ptr<Machine> open(const RunArguments& arguments, rt::Ranks& ranks, s
 
 // Why the page of a run cannot change its params: what it writes would say of another run than was done.
 std::string why_params_are_fixed(const RunArguments& arguments, const RunRequest& request) {
-    if (request.is_stretched != std::array<bool, 3>{})
+    if (request.is_stretched != std::array<bool, rt::kMaxRank>{})
         return "params stay as they are: the places of cells, which differ, are those that the run began "
                "with";
     if (!arguments.checkpoint.empty())

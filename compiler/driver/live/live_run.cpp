@@ -75,8 +75,8 @@ Output first_view(const RunRequest& request, const ir::Program& program, const s
                   const ir::Field& field, const Console& console) {
     Output output = shown_field(program, field.name);
     const sema::Plot* const plot = plot_of(run, field.name);
-    output.cut = plot != nullptr ? picture_cut(request, *plot, field, console)
-                                 : picture_cut(request, FileArgument{}, "", field);
+    output.cuts = plot != nullptr ? picture_cuts(request, *plot, field, console)
+                                  : picture_cuts(request, FileArgument{}, "", field);
     if (plot != nullptr) output.look_as(*plot);
     output.logarithmic = false;  // the page has even scales alone
     return output;
@@ -262,7 +262,7 @@ void LiveRun::note(Engine& engine, std::int64_t steps, double seconds) {
 
 void LiveRun::sample(Probe& probe) {
     rt::Box cell = rt::box_of_field(output_of(probe.field).grid, rt::whole_box(request_.extent));
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < rt::kMaxRank; ++axis) {
         cell.begin[axis] = probe.cell[axis];
         cell.end[axis] = probe.cell[axis] + 1;
     }
@@ -277,7 +277,7 @@ Snapshot LiveRun::take(const AskedView& asked) {
     taken.output = output_of(asked.place.field);
     if (asked.place.axis) {
         const auto field = std::ranges::find(program_.fields, asked.place.field, &ir::Field::name);
-        taken.output.cut = picture_cut(request_, asked.place, "the page shows", *field);
+        taken.output.cuts = picture_cuts(request_, asked.place, "the page shows", *field);
     }
     taken.output.range = asked.range;
     taken.map = asked.map;
@@ -390,9 +390,11 @@ Value LiveRun::facts(const sema::RunSpec* run, const std::string& device) const 
                                      {"axes", std::move(axes)},
                                      {"is_drawn", plot_of(run, field.name) != nullptr},
                                      {"is_state", field.role == ir::Role::state}});
-        if (output.cut)
-            entry["cut"] = Value::object({{"axis", request_.axes[static_cast<std::size_t>(output.cut->axis)]},
-                                          {"index", output.cut->index}});
+        if (!output.cuts.empty()) {
+            const Cut& cut = output.cuts.front();
+            entry["cut"] = Value::object(
+                {{"axis", request_.axes[static_cast<std::size_t>(cut.axis)]}, {"index", cut.index}});
+        }
         if (output.range) entry["range"] = Value::list({output.range->first, output.range->second});
         fields.push_back(std::move(entry));
     }

@@ -152,7 +152,7 @@ std::string frame_bytes(const Snapshot& snapshot) {
     header["label"] = with_unit(output.field.name, output.unit);
     Value& axes = header["shown"];
     for (int axis = 0; axis < request.rank(); ++axis)
-        if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis))
+        if (output.grid.has(axis) && std::ranges::find(output.cuts, axis, &Cut::axis) == output.cuts.end())
             axes.push_back(axis_json(request, output, axis));
     const FieldPicture picture = asked_picture(snapshot);
     std::string bytes;

@@ -331,9 +331,8 @@ void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
     refuse_scheme(*request.scheme, plan.why_synchronous);
 }
 
-PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent,
-                        const std::array<int, rt::kMaxRank>& counts, std::int64_t interval,
-                        int steps_at_once) {
+PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent, const rt::Lengths& counts,
+                        std::int64_t interval, int steps_at_once) {
     const CutRules rules = cut_rules(program, extent);
     PiecesPlan plan;
     plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), ir::axis_names(program));

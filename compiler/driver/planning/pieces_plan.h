@@ -85,9 +85,8 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan);
 
 // As it was planned by another process of the same run.
-PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent,
-                        const std::array<int, rt::kMaxRank>& counts, std::int64_t interval,
-                        int steps_at_once);
+PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent, const rt::Lengths& counts,
+                        std::int64_t interval, int steps_at_once);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);

@@ -21,7 +21,7 @@ Decision agree(rt::Ranks& ranks, const Decision& own) {
 PiecesPlan agree_on_pieces(rt::Ranks& ranks, const ir::Program& program, const Extent& extent,
                            const std::function<PiecesPlan()>& plan_here) {
     struct Words {
-        std::array<int, rt::kMaxRank> counts;
+        rt::Lengths counts;
         int steps_at_once;
         std::int64_t interval, exchange_bytes;
         rt::ExchangeScheme scheme;

@@ -384,16 +384,13 @@ void Engine::download_lattice_cells(const std::string& field, int time, const rt
     const FieldValues all = download_box(field, time, box);
     const auto size = static_cast<std::size_t>(rt::size_of(all.type));
     auto* to = static_cast<std::byte*>(elements);
-    for (std::int64_t z = 0; z < lattice.count[2]; ++z) {
-        for (std::int64_t y = 0; y < lattice.count[1]; ++y) {
-            for (std::int64_t x = 0; x < lattice.count[0]; ++x, to += size) {
-                const std::int64_t from = box.index({lattice.begin[0] + x * lattice.stride[0],
-                                                     lattice.begin[1] + y * lattice.stride[1],
-                                                     lattice.begin[2] + z * lattice.stride[2]});
-                std::memcpy(to, all.elements.data() + static_cast<std::size_t>(from) * size, size);
-            }
-        }
-    }
+    const rt::Box numbers = rt::whole_box(lattice.count);
+    std::array<std::int64_t, rt::kMaxRank> number{};
+    do {
+        const std::int64_t from = box.index(rt::cell_of(lattice, number));
+        std::memcpy(to, all.elements.data() + static_cast<std::size_t>(from) * size, size);
+        to += size;
+    } while (rt::advance(number, numbers, 0));
 }
 
 FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {

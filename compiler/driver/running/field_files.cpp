@@ -64,7 +64,7 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     rt::Hdf5Field field;
     field.name = output.field.name;
     const int rank = rank_of(output, request);
-    std::array<double, 3> spacing = request.spacing;
+    std::array<double, rt::kMaxRank> spacing = request.spacing;
     for (std::size_t axis = 0; axis < request.axes.size(); ++axis)
         spacing[axis] *=
             static_cast<double>((output.part ? output.part->stride[axis] : 1) * output.grid.factor);

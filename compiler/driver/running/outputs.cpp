@@ -40,11 +40,11 @@ std::string names_of(const std::vector<const Output*>& outputs) {
 
 }  // namespace
 
-std::array<double, 3> RunRequest::first_point(const Output& output) const {
-    std::array<double, 3> point = origin;
+std::array<double, rt::kMaxRank> RunRequest::first_point(const Output& output) const {
+    std::array<double, rt::kMaxRank> point = origin;
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
         point[axis] += spacing[axis] * place_of_first_cell(output.staggered[axis], output.grid);
-    for (std::size_t axis = 0; output.part && axis < 3; ++axis)
+    for (std::size_t axis = 0; output.part && axis < point.size(); ++axis)
         point[axis] += spacing[axis] * static_cast<double>(output.part->begin[axis] * output.grid.factor);
     return point;
 }
@@ -358,10 +358,13 @@ void NotFiniteCells::Found::add(const Found& other) {
 void NotFiniteCells::check(const RunRequest& request, const rt::Lattice& cells, const FieldValues& values) {
     const auto [count, first] = values.not_finite();
     if (count == 0) return;
-    const std::int64_t nx = cells.count[0], ny = cells.count[1];
-    const Extent cell{cells.begin[0] + first % nx * cells.stride[0],
-                      cells.begin[1] + first / nx % ny * cells.stride[1],
-                      cells.begin[2] + first / nx / ny * cells.stride[2]};
+    std::array<std::int64_t, rt::kMaxRank> number{};
+    std::int64_t rest = first;
+    for (std::size_t axis = 0; axis < number.size(); ++axis) {
+        number[axis] = rest % cells.count[axis];
+        rest /= cells.count[axis];
+    }
+    const auto cell = rt::cell_of(cells, number);
     found_.add({count, rt::whole_box(request.extent).index(cell), std::isnan(values.at(first))});
 }
 

@@ -32,31 +32,40 @@ Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std
     return cut;
 }
 
-std::optional<Cut> usual_cut(const RunRequest& request, const ir::Field& field) {
-    if (request.rank() < 3 || !field.grid.has_all_axes()) return std::nullopt;
-    return Cut{2, field.grid.extent(request.extent)[2] / 2};
+// A picture has two axes: of more than are left the last ones are cut in their middle.
+std::vector<Cut> with_usual_cuts(const RunRequest& request, const ir::Field& field, std::vector<Cut> cuts) {
+    const Extent cells = field.grid.extent(request.extent);
+    std::size_t left = static_cast<std::size_t>(field.grid.rank(request.rank())) - cuts.size();
+    for (int axis = request.rank() - 1; left > 2; --axis) {
+        if (!field.grid.has(axis) || std::ranges::find(cuts, axis, &Cut::axis) != cuts.end()) continue;
+        cuts.push_back({axis, cells[static_cast<std::size_t>(axis)] / 2});
+        --left;
+    }
+    return cuts;
 }
 
 }  // namespace
 
-std::optional<Cut> picture_cut(const RunRequest& request, const FileArgument& argument,
-                               const std::string& option, const ir::Field& field) {
-    return argument.axis ? asked_cut(request, argument, option, field) : usual_cut(request, field);
+std::vector<Cut> picture_cuts(const RunRequest& request, const FileArgument& argument,
+                              const std::string& option, const ir::Field& field) {
+    std::vector<Cut> cuts;
+    if (argument.axis) cuts.push_back(asked_cut(request, argument, option, field));
+    return with_usual_cuts(request, field, std::move(cuts));
 }
 
-std::optional<Cut> picture_cut(const RunRequest& request, const sema::Plot& plot, const ir::Field& field,
-                               const Console& console) {
-    if (!plot.cut) return usual_cut(request, field);
+std::vector<Cut> picture_cuts(const RunRequest& request, const sema::Plot& plot, const ir::Field& field,
+                              const Console& console) {
+    if (!plot.cut) return with_usual_cuts(request, field, {});
     const auto axis = static_cast<std::size_t>(plot.cut->axis);
     const std::int64_t cells = field.grid.extent(request.extent)[axis];
     const Cut cut{plot.cut->axis, plot.cut->at_position
                                       ? cell_at(request, plot.cut->axis, plot.cut->position, field)
                                       : plot.cut->index};
-    if (cut.index >= 0 && cut.index < cells) return cut;
+    if (cut.index >= 0 && cut.index < cells) return with_usual_cuts(request, field, {cut});
     console.warning(
         fmt::format("the {} of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
                     plot.fps > 0 ? "movie" : "plot", plot.field, request.axes[axis], cut.index, cells));
-    return Cut{plot.cut->axis, cells / 2};
+    return with_usual_cuts(request, field, {{plot.cut->axis, cells / 2}});
 }
 
 }  // namespace halo::driver

@@ -46,7 +46,8 @@ rt::Curve curve_of(const std::string& title, const RunRequest& request, const Ou
 std::vector<int> shown_axes(const RunRequest& request, const Output& output) {
     std::vector<int> shown;
     for (int axis = 0; axis < request.rank(); ++axis)
-        if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis)) shown.push_back(axis);
+        if (output.grid.has(axis) && std::ranges::find(output.cuts, axis, &Cut::axis) == output.cuts.end())
+            shown.push_back(axis);
     return shown;
 }
 
@@ -150,10 +151,11 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
 
 rt::Box plane_of(const RunRequest& request, const Output& output) {
     rt::Box plane = rt::box_of_field(output.grid, rt::whole_box(request.extent));
-    if (!output.cut) return plane;
-    const auto axis = static_cast<std::size_t>(output.cut->axis);
-    plane.begin[axis] = output.cut->index;
-    plane.end[axis] = output.cut->index + 1;
+    for (const Cut& cut : output.cuts) {
+        const auto axis = static_cast<std::size_t>(cut.axis);
+        plane.begin[axis] = cut.index;
+        plane.end[axis] = cut.index + 1;
+    }
     return plane;
 }
 
@@ -161,9 +163,9 @@ FieldPicture picture_of(const RunRequest& request, const Output& output, const F
                         std::int64_t done) {
     std::string where;
     const std::vector<int> shown = shown_axes(request, output);
-    if (output.cut)
-        where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(output.cut->axis)],
-                            output.cut->index);
+    for (const Cut& cut : output.cuts)
+        where += fmt::format("{}{} = {}", where.empty() ? " at " : ", ",
+                             request.axes[static_cast<std::size_t>(cut.axis)], cut.index);
     std::string names = output.field.name;
     for (const Output& layer : output.layers)
         if (layer.layer == sema::PlotLayer::Kind::curve) names += ", " + layer.field.name;

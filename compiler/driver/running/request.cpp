@@ -345,7 +345,7 @@ private:
             given.insert(argument.field);
             if (add_trace(Output::Kind::save, argument, given, frames)) continue;
             if (take_column(request_, argument, frames)) continue;
-            Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, frames};
+            Output output{Output::Kind::save, field(argument.field), argument.path, {}, frames};
             check_first_frame(program_, output);
             take_part(request_, argument, first_of(program_, output.field), output);
             request_.outputs.push_back(std::move(output));
@@ -357,7 +357,7 @@ private:
                 add_trace(Output::Kind::save, save.field, save.path, save.frames);
         for (const sema::Save& save : run_->saves) {
             if (given.contains(save.field)) continue;
-            Output output{Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames};
+            Output output{Output::Kind::save, field(save.field), save.path, {}, save.frames};
             take_part(request_, save, first_of(program_, output.field), output);
             request_.outputs.push_back(std::move(output));
         }
@@ -385,7 +385,7 @@ private:
             Output output{kind,
                           set,
                           argument.path,
-                          picture_cut(request_, argument, option, first_of(program_, set)),
+                          picture_cuts(request_, argument, option, first_of(program_, set)),
                           {}};
             if (is_movie) take_usual_frames(output);
             request_.outputs.push_back(std::move(output));
@@ -408,7 +408,7 @@ private:
             if (!is_wanted(plot)) continue;
             const FieldSet set = field(plot.field);
             Output output{kind, set, plot.path,
-                          picture_cut(request_, plot, first_of(program_, set), console_), plot.frames};
+                          picture_cuts(request_, plot, first_of(program_, set), console_), plot.frames};
             output.look_as(plot);
             add_layers(program_, plot, output);
             request_.outputs.push_back(std::move(output));

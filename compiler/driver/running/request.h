@@ -31,17 +31,18 @@ struct Output {
     Kind kind = Kind::save;
     FieldSet field;
     std::string path;
-    std::optional<Cut> cut;  // of pictures of 3D fields; the middle of the last axis where it is not given
-    sema::Frames frames{};   // besides the file at the end; of a movie all that is in it
+    std::vector<Cut> cuts;  // of pictures of fields over more than two axes; what is asked for comes first
+    sema::Frames frames{};  // besides the file at the end; of a movie all that is in it
     std::optional<TraceName> trace{};                  // instead of a field; its name is field.name, as it
                                                        // is that of a reduction, of a column
     rt::FieldGrid grid{};                              // the axes that the field lies over
     std::string unit = {};                             // of the field; empty: not said
-    std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
+    std::array<bool, rt::kMaxRank> staggered{};        // the field lies half a cell further along the axis
     std::optional<std::pair<double, double>> range{};  // of a picture: the values at the ends of its colours
-    std::array<bool, 3> flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
-    std::optional<rt::Lattice> part{};  // of a field that is saved: these cells of it
-    std::array<bool, 3> dropped{};      // of a part: axes with one cell, which the array does not have
+    std::array<bool, rt::kMaxRank>
+        flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
+    std::optional<rt::Lattice> part{};         // of a field that is saved: these cells of it
+    std::array<bool, rt::kMaxRank> dropped{};  // of a part: axes with one cell, which the array does not have
     bool lies_apart = false;   // its components lie at other places than the first, whose `staggered` is
     std::int64_t fps = 0;      // of a movie: frames a second
     bool logarithmic = false;  // of a picture: the scale of its values
@@ -80,12 +81,13 @@ struct RunRequest {
     std::string name;
     std::vector<std::string> axes;
     Extent extent{1, 1, 1};
-    std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
-    std::array<bool, 3> is_stretched{};     // coordinates are the cells' numbers where the spacing differs
-    std::array<std::string, 3> axis_units;  // of these; empty: not said
-    std::string time_unit;                  // that of `dt`, likewise
-    std::string source;                     // the points that are injected, where they are of
-                                            // one name
+    std::array<double, rt::kMaxRank> spacing{1, 1, 1, 1}, origin{};  // coordinates, by axis
+    std::array<bool, rt::kMaxRank>
+        is_stretched{};  // coordinates are the cells' numbers where the spacing differs
+    std::array<std::string, rt::kMaxRank> axis_units;  // of these; empty: not said
+    std::string time_unit;                             // that of `dt`, likewise
+    std::string source;                                // the points that are injected, where they are of
+                                                       // one name
     std::int64_t steps = 0;
     std::optional<std::int64_t> stop_after;  // fewer of them; the rest is as with all
     std::optional<rt::HostScalar> until;     // as rt::RunOptions::until
@@ -113,7 +115,7 @@ struct RunRequest {
     // The cells of a field that are saved, as a box that has them and others between them.
     rt::Box saved_box(const Output& output) const;
     // Coordinates of the first value of what is saved or drawn.
-    std::array<double, 3> first_point(const Output& output) const;
+    std::array<double, rt::kMaxRank> first_point(const Output& output) const;
     // The coordinates of the first and the last cell of an output's field along an axis.
     std::pair<double, double> ends(const Output& output, int axis) const;
 };
@@ -133,7 +135,7 @@ double place_of_first_cell(bool is_staggered, const rt::FieldGrid& grid);
 
 // "u [K]", or "u" where no unit is said.
 std::string with_unit(const std::string& name, const std::string& unit);
-// A field, one for users, as a picture shows it: of three axes without the plane that is cut out.
+// A field, one for users, as a picture shows it: of three axes and more the plane that is cut out.
 Output shown_field(const ir::Program& program, const std::string& name);
 // A field or group that is saved at the end.
 Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,

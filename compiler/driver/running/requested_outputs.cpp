@@ -42,7 +42,7 @@ void take_unit(Output& output, const ir::Program& program) {
 
 void add_layers(const ir::Program& program, const sema::Plot& plot, Output& output) {
     for (const sema::PlotLayer& layer : plot.layers) {
-        Output made{output.kind, find_fields(program, layer.field), plot.path, output.cut, plot.frames};
+        Output made{output.kind, find_fields(program, layer.field), plot.path, output.cuts, plot.frames};
         made.flipped = output.flipped;
         made.layer = layer.kind;
         made.levels = layer.levels;

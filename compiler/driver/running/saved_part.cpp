@@ -79,7 +79,7 @@ private:
     const rt::FieldGrid grid_;
     const Extent extent_;  // the field's own cells
     rt::Lattice part_;
-    std::array<bool, 3> dropped_{};
+    std::array<bool, rt::kMaxRank> dropped_{};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "compiler/driver/console/arguments.h"
+#include "runtime/core/box.h"
 
 namespace halo::driver {
 
@@ -46,10 +47,16 @@ std::vector<FrozenCell> choose_cells(const ir::Program& program, const LinearSch
     }
     if (scheme.has_coordinates() && at.values.extent) {
         const auto& extent = *at.values.extent;
-        for (int corner = 0; corner < 8; ++corner)
-            cells.push_back({corner & 1 ? extent[0] - 1 : 0, corner & 2 ? extent[1] - 1 : 0,
-                             corner & 4 ? extent[2] - 1 : 0});
-        cells.push_back({extent[0] / 2, extent[1] / 2, extent[2] / 2});
+        for (unsigned corner = 0; corner < 1U << ir::kMaxRank; ++corner) {
+            Cell cell{};
+            for (std::size_t axis = 0; axis < cell.size(); ++axis)
+                if ((corner >> axis & 1U) != 0) cell[axis] = extent[axis] - 1;
+            cells.push_back(cell);
+        }
+        Cell middle = extent;
+        for (std::int64_t& index : middle)
+            index /= 2;
+        cells.push_back(middle);
         taken.emplace_back("coordinates as in the corners and in the middle of the grid");
     }
     if (cells.empty()) cells.push_back({});
@@ -118,7 +125,7 @@ void set_named(const Declarations& declared, Values& values, const std::string& 
 class InitSampler {
 public:
     InitSampler(const ir::Program& program, const sema::RunSpec* run, const analysis::RunValues& values)
-        : program_(program), extent_(values.extent.value_or(Cell{1, 1, 1})) {
+        : program_(program), extent_(values.extent.value_or(rt::Extent{})) {
         if (run == nullptr || !run->init || !values.extent) return;
         init_ = &*run->init;
         analysis::RunValues own = default_values(*init_);
@@ -153,18 +160,20 @@ public:
                 lattice[axis].push_back(points == 1 ? 0 : i * (cells - 1) / (points - 1));
         }
         std::optional<InputRange> range;
-        for (std::int64_t z : lattice[2]) {
-            for (std::int64_t y : lattice[1]) {
-                for (std::int64_t x : lattice[0]) {
-                    const Cell cell{x, y, z};
-                    const std::optional<double> here = value(field, cell);
-                    if (!here) return std::nullopt;
-                    if (!range) range = InputRange{cell, cell, *here, *here};
-                    if (*here < range->low) std::tie(range->low, range->low_cell) = std::pair(*here, cell);
-                    if (*here > range->high) std::tie(range->high, range->high_cell) = std::pair(*here, cell);
-                }
-            }
-        }
+        rt::Box points;
+        for (std::size_t axis = 0; axis < lattice.size(); ++axis)
+            points.end[axis] = static_cast<std::int64_t>(lattice[axis].size());
+        Cell point{};
+        do {
+            Cell cell;
+            for (std::size_t axis = 0; axis < lattice.size(); ++axis)
+                cell[axis] = lattice[axis][static_cast<std::size_t>(point[axis])];
+            const std::optional<double> here = value(field, cell);
+            if (!here) return std::nullopt;
+            if (!range) range = InputRange{cell, cell, *here, *here};
+            if (*here < range->low) std::tie(range->low, range->low_cell) = std::pair(*here, cell);
+            if (*here > range->high) std::tie(range->high, range->high_cell) = std::pair(*here, cell);
+        } while (rt::advance(point, points, 0));
         return range;
     }
 

@@ -13,7 +13,7 @@ namespace halo::driver {
 
 std::string why_until_is_not_finite(const sema::Until& until, const SourceFile& source,
                                     const std::vector<std::pair<std::string, double>>& params,
-                                    const std::array<std::int64_t, ir::kMaxRank>& extent) {
+                                    const rt::Extent& extent) {
     analysis::RunValues values;
     for (const ir::Param& param : until.host.params) {  // reductions are among them, and have none
         const auto given = std::ranges::find(params, param.name, &std::pair<std::string, double>::first);

@@ -17,6 +17,6 @@ namespace halo::driver {
 // Empty: nothing.
 std::string why_until_is_not_finite(const sema::Until& until, const SourceFile& source,
                                     const std::vector<std::pair<std::string, double>>& params,
-                                    const std::array<std::int64_t, ir::kMaxRank>& extent);
+                                    const rt::Extent& extent);
 
 }  // namespace halo::driver

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/program.h"
 #include "runtime/core/element.h"
+#include "runtime/core/text.h"
 
 namespace halo::driver {
 
@@ -78,9 +79,8 @@ std::string level_difference(const FieldLevel& expected, const FieldLevel& got, 
         if (element_agrees(expected.values, got.values, i, tolerance, ulps)) continue;
         const std::optional<std::uint64_t> between = ulps_between(expected.values, got.values, i);
         return fmt::format(
-            "{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}{}", expected.field, expected.time,
-            i % extent[0], i / extent[0] % extent[1], i / extent[0] / extent[1], got.values.at(i),
-            expected.values.at(i),
+            "{} at t{:+} differs at cell ({}): {} instead of {}{}", expected.field, expected.time,
+            rt::cell_text(extent, i), got.values.at(i), expected.values.at(i),
             between ? fmt::format(", {} ulp{} apart", *between, *between == 1 ? "" : "s") : "");
     }
     return "";

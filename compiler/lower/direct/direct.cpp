@@ -36,18 +36,16 @@ public:
     StrategyResult lower() {
         if (context_.stage().in_place != nullptr) return change_in_place();
         static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
-        for (int axis = 0; axis < 3; ++axis) {
-            cells_[axis] = axis < context_.rank() ? schedule_.cells[axis] : 1;
-            result_.tile[axis] = axis < context_.rank() ? schedule_.tile(axis) : 1;
-        }
-        for (int axis = 0; axis < context_.rank(); ++axis) {
+        for (int axis = 0; axis < std::min(context_.rank(), 3); ++axis) {  // one along a fourth
+            cells_[axis] = schedule_.cells[axis];
+            result_.tile[axis] = schedule_.tile(axis);
             counts_[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
         }
         first_ = declare_first_cell(context_, schedule_, counts_, function());
         is_packed_ = cells_[0] % kPackedCells == 0 && can_pack(context_);
         if (!is_packed_) look_functions_up();
         Block work;
-        if (cells_ == std::array<int, 3>{1, 1, 1}) {
+        if (cells_ == rt::Lengths{1, 1, 1}) {
             single_cell(work);
         } else {
             declare_offsets(work);
@@ -77,7 +75,7 @@ private:
     // Threads past the grid have nothing to do; where a block reduces they must still come to its barriers.
     void guard(Block work) {
         Expr outside, inside;
-        for (int axis = 0; axis < context_.rank(); ++axis) {
+        for (int axis = 0; axis < std::min(context_.rank(), 3); ++axis) {  // blocks count a fourth exactly
             outside = outside || first_[axis] >= context_.extent(axis);
             inside = inside && first_[axis] < context_.extent(axis);
         }
@@ -98,13 +96,16 @@ private:
     StrategyResult change_in_place() {
         const ir::Assign& assign = *context_.stage().in_place;
         const bool is_boxed = context_.stage().is_launched_for_box();
-        std::array<Expr, 3> begin{0, 0, 0};
+        CellIndex begin{0, 0, 0};
         Expr outside;
         for (int axis = 0; axis < context_.rank(); ++axis) {
-            result_.tile[axis] = schedule_.threads[axis];
+            result_.tile[axis] = schedule_.threads[axis];  // 1 along a fourth axis
             if (is_boxed) begin[axis] = region_bounds(context_, assign.region, axis).begin;
         }
-        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin);
+        Expr planes;
+        if (is_boxed && context_.rank() > 3)
+            planes = region_bounds(context_, assign.region, 2).end - begin[2];
+        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin, {}, planes);
         for (int axis = 0; axis < context_.rank() && is_boxed; ++axis)
             outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
         Block work;
@@ -164,10 +165,11 @@ private:
         append(work, loop_over(var, count, {kernel::Assign{entry, index * stride}}));
     }
 
-    // Elements from cell (0,0,0) to the thread's first cell along x in a row of the window.
-    Expr row_offset(const Expr& window_y, const Expr& window_z) {
+    // Elements from cell 0 to the thread's first cell along x in a row of the window.
+    Expr row_offset(const Expr& window_y, const Expr& window_z, int window_w) {
         Expr offset;
         const auto add = [&](const Expr& part) { offset = offset.has_value() ? offset + part : part; };
+        if (context_.rank() > 3) add((first_[3] + (window_w + low_[3])) * context_.volume());
         if (context_.rank() > 2) {
             add(window_extent(2) > 1 ? kernel::element("plane", {window_z}, Type::i64)
                                      : first_[2] * context_.slice());
@@ -183,11 +185,11 @@ private:
     std::string window_name(const Level& level) { return context_.local(context_.label(level) + "_cells"); }
 
     // The window's element; dimensions of one are left out.
-    Expr window_element(const Read& read, const Expr& z, const Expr& y, const Expr& x) {
+    Expr window_element(const Read& read, const CellIndex& at) {
         std::vector<Expr> indices;
-        if (read_extent(read, 2) > 1) indices.push_back(z);
-        if (read_extent(read, 1) > 1) indices.push_back(y);
-        indices.push_back(x);
+        for (int axis = ir::kMaxRank - 1; axis > 0; --axis)
+            if (read_extent(read, axis) > 1) indices.push_back(at[static_cast<std::size_t>(axis)]);
+        indices.push_back(at[0]);
         return kernel::element(window_name(read.level), std::move(indices), value_type(read.level));
     }
 
@@ -198,7 +200,7 @@ private:
     void load_window(const Read& read, Block& work) {
         const Sides beside = sides_of(read);
         std::vector<Expr> dims;
-        for (int axis : {2, 1}) {
+        for (int axis = ir::kMaxRank - 1; axis > 0; --axis) {
             if (read_extent(read, axis) > 1)
                 dims.push_back(counts_[axis] + (read.high[axis] - read.low[axis]));
         }
@@ -232,10 +234,12 @@ private:
                   Block& loads) {
         const Type type = type_of(read.level);
         const int components = ir::interleave(context_.program(), read.level.field).count();
-        const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]));
+        const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]),
+                                       rows.w + (read.low[3] - low_[3]));
         const int vector = cells_[0];
+        const auto at = [&](int x) { return CellIndex{x, y, z, rows.w}; };
         if (rows.left == 0 && rows.right == 0) {
-            load_cells(read, {z, y, beside.left}, context_.array(read.level),
+            load_cells(read, at(beside.left), context_.array(read.level),
                        context_.place(read.level, offset), loads);
             return;
         }
@@ -247,18 +251,18 @@ private:
         if (is_packed_) {
             const auto load_word = [&](int word) {
                 const Expr from = kernel::address_of(name, word * kPackedCells, type);
-                loads.push_back(kernel::LoadVector{window_element(read, z, y, beside.left + word), from, 4});
+                loads.push_back(kernel::LoadVector{window_element(read, at(beside.left + word)), from, 4});
             };
             for (int word = -words_beside(rows.left); word < 0; ++word)
                 load_word(word);
-            load_cells(read, {z, y, beside.left}, name, 0, loads);
+            load_cells(read, at(beside.left), name, 0, loads);
             for (int word = 0; word < words_beside(rows.right); ++word)
                 load_word(words() + word);
             return;
         }
         const auto load_one = [&](int x) {
             loads.push_back(kernel::Assign{
-                window_element(read, z, y, beside.left + x),
+                window_element(read, at(beside.left + x)),
                 loaded(kernel::element(name, {x * components}, type), context_.stage().field(read.level))});
         };
         // A row that needs fewer neighbours than the window is wide loads only those.
@@ -266,14 +270,14 @@ private:
             for (int done = 0; done < count; done += vectors ? vector : 1) {
                 const int x = direction < 0 ? begin - done - (vectors ? vector : 1) : begin + done;
                 if (vectors) {
-                    load_cells(read, {z, y, beside.left + x}, name, x, loads);
+                    load_cells(read, at(beside.left + x), name, x, loads);
                 } else {
                     load_one(x);
                 }
             }
         };
         side(rows.left, beside.left_vectors, 0, -1);
-        load_cells(read, {z, y, beside.left}, name, 0, loads);
+        load_cells(read, at(beside.left), name, 0, loads);
         side(rows.right, beside.right_vectors, vector, 1);
     }
 
@@ -281,11 +285,15 @@ private:
         return is_packed_ ? words_beside(read) : sides(read, cells_[0], kernel::size_of(type_of(read.level)));
     }
 
-    // As many cells as a thread has of a row, to the window's element at {z, y, x}.
-    void load_cells(const Read& read, const std::array<Expr, 3>& to, const std::string& array,
-                    const Expr& offset, Block& loads) {
+    // As many cells as a thread has of a row, to the window's elements from `to` on.
+    void load_cells(const Read& read, const CellIndex& to, const std::string& array, const Expr& offset,
+                    Block& loads) {
         const Type type = type_of(read.level);
-        const auto element = [&](int x) { return window_element(read, to[0], to[1], to[2] + x); };
+        const auto element = [&](int x) {
+            CellIndex place = to;
+            place[0] = to[0] + x;
+            return window_element(read, place);
+        };
         if (cells_[0] == 1) {
             loads.push_back(kernel::Assign{element(0), loaded(kernel::element(array, {offset}, type),
                                                               context_.stage().field(read.level))});
@@ -301,7 +309,7 @@ private:
     int vector() const { return is_packed_ ? cells_[0] : std::min(cells_[0], 4); }
 
     Expr loop_variable(int axis) const {
-        static constexpr const char* kNames[] = {"x", "y", "z"};
+        static constexpr const char* kNames[] = {"x", "y", "z", "w"};
         return cells_[axis] > 1 ? kernel::variable(kNames[axis], Type::i32) : Expr(0);
     }
 
@@ -311,7 +319,7 @@ private:
     }
 
     void compute(Block& work) {
-        const std::array<Expr, 3> loop{loop_variable(0), loop_variable(1), loop_variable(2)};
+        const CellIndex loop{loop_variable(0), loop_variable(1), loop_variable(2), loop_variable(3)};
         Block row = is_packed_ ? compute_words(loop) : compute_cells(loop);
         for (const Write& write : context_.stage().writes)
             store_row(write, loop, row);
@@ -321,17 +329,27 @@ private:
         append(work, loop_over("z", counts_[2], std::move(plane)));
     }
 
+    // A cell of a row of the window, besides its place in the row.
+    static CellIndex in_window(const Read& read, const CellIndex& loop, const ir::Offset& shift) {
+        CellIndex at;
+        for (int axis = 1; axis < ir::kMaxRank; ++axis)
+            at[axis] = loop[axis] + (shift[axis] - read.low[axis]);
+        return at;
+    }
+
     // The values of a row of cells: words for each level that is stored.
-    Block compute_words(const std::array<Expr, 3>& loop) {
+    Block compute_words(const CellIndex& loop) {
         const Expr own_word = words() > 1 ? kernel::variable("x", Type::i32) : Expr(0);
         PackedSources sources;
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
             const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
-            const Expr word = own_word + (sides_of(read).left + (shift[0] - bytes) / kPackedCells);
-            const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
-            return PackedSource{window_element(read, z, y, word),
-                                bytes == 0 ? Expr() : window_element(read, z, y, word + 1), bytes};
+            CellIndex at = in_window(read, loop, shift);
+            at[0] = own_word + (sides_of(read).left + (shift[0] - bytes) / kPackedCells);
+            CellIndex next = at;
+            next[0] = at[0] + 1;
+            return PackedSource{window_element(read, at), bytes == 0 ? Expr() : window_element(read, next),
+                                bytes};
         };
         if (cells_[1] > 1) {
             sources.row_sum = [&](const RowSum& sum, int row) {
@@ -360,7 +378,7 @@ private:
     }
 
     // Whole numbers are added up exactly, in whatever order.
-    void reduce_words(const std::vector<Expr>& reduced, const std::array<Expr, 3>& loop, const Expr& own_word,
+    void reduce_words(const std::vector<Expr>& reduced, const CellIndex& loop, const Expr& own_word,
                       Block& row) {
         if (reduced.empty()) return;
         const Expr ones = kernel::int_literal(0x01010101, Type::u32);
@@ -380,7 +398,7 @@ private:
         reduce_cell(context_, sums, in_grid, row);
     }
 
-    Block compute_cells(const std::array<Expr, 3>& loop) {
+    Block compute_cells(const CellIndex& loop) {
         CellSources sources;
         sources.tabulated = tabulated();
         for (int axis = 0; axis < context_.rank(); ++axis)
@@ -389,8 +407,9 @@ private:
             sources.may_pass_high_face[axis] = cells_[axis] > 1;
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
-            const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
-            return window_element(read, z, y, loop[0] + (shift[0] + sides_of(read).left));
+            CellIndex at = in_window(read, loop, shift);
+            at[0] = loop[0] + (shift[0] + sides_of(read).left);
+            return window_element(read, at);
         };
         Block cell;
         const CellValues values = lower_cell(context_, sources, cell);
@@ -410,7 +429,7 @@ private:
         return context_.local(context_.label(write.level) + "_result");
     }
 
-    Expr inside_grid(const std::array<Expr, 3>& index) {
+    Expr inside_grid(const CellIndex& index) {
         Expr inside;
         for (int axis = 0; axis < context_.rank(); ++axis) {
             if (cells_[axis] > 1) inside = inside && index[axis] < context_.extent(axis);
@@ -428,7 +447,7 @@ private:
         return kernel::convert(kernel::call_helper(kernel::Helper::byte_of, {word, number}), type);
     }
 
-    void store_row(const Write& write, const std::array<Expr, 3>& loop, Block& row) {
+    void store_row(const Write& write, const CellIndex& loop, Block& row) {
         const Type type = type_of(write.level);
         const std::string array = context_.array(write.level);
         Expr in_row;
@@ -438,7 +457,7 @@ private:
             if (low) in_row = in_row && index >= low;
             if (high || cells_[axis] > 1) in_row = in_row && index < context_.extent(axis) - high;
         }
-        const Expr offset = row_offset(loop[1] - low_[1], loop[2] - low_[2]);
+        const Expr offset = row_offset(loop[1] - low_[1], loop[2] - low_[2], -low_[3]);
         const auto [low, high] = store_bounds(context_, write, 0);
         const auto bounded = [&](const Expr& first, bool all) {
             Expr inside;
@@ -481,9 +500,9 @@ private:
     Images& images_;
     const ir::Offset low_, high_;
     StrategyResult result_;
-    std::array<int, 3> cells_{1, 1, 1};
-    std::array<Expr, 3> counts_{1, 1, 1};
-    std::array<Expr, 3> first_;
+    rt::Lengths cells_{1, 1, 1};
+    CellIndex counts_{1, 1, 1, 1};
+    CellIndex first_;
     bool is_packed_ = false;  // four cells of a row in a word
     std::optional<TabulatedFunctions> tabulated_;
     RowSums row_sums_;

@@ -33,7 +33,7 @@ public:
     }
 
     StrategyResult lower() {
-        std::array<Expr, 3> begin{0, 0, 0};
+        CellIndex begin{0, 0, 0};
         for (int axis = 0; axis < context_.rank(); ++axis) {
             result_.tile[axis] = axis == along_ ? kWholeAxis : schedule_.threads[axis];
             begin[axis] = bounds_[axis].begin;
@@ -92,8 +92,7 @@ private:
     // All that are read in the planes of the lines, or none: what is swept is read at the cell and before it
     // alone, as the rest of it is in shared memory when the next cells are computed.
     void choose_tiles() {
-        if (along_ != 0 || context_.rank() == 1 || schedule_.threads != std::array<int, 3>{1, kLanes, 1})
-            return;
+        if (along_ != 0 || context_.rank() == 1 || schedule_.threads != rt::Lengths{1, kLanes, 1}) return;
         const StageView& stage = context_.stage();
         if (!sweeps_whole_lines(stage)) return;
         std::map<Level, Tile> tiles;
@@ -132,9 +131,9 @@ private:
 
     // Before the first cell of a line it is what memory holds there. inside: of the threads that have a line.
     void declare_carried(const Expr& inside) {
-        std::array<Expr, 3> first = cell_;
+        CellIndex first = cell_;
         first[along_] = sweep_.upwards ? bounds_[along_].begin : bounds_[along_].end - 1;
-        const Expr at = context_.element_offset(first[0], first[1], first[2]);
+        const Expr at = context_.element_offset(first);
         for (const auto& [level, name] : carried_) {
             const Type type = type_of(level);
             Expr value = element_beside(context_, at, level, before_);
@@ -294,7 +293,7 @@ private:
     Expr first_line() const { return local("first_line"); }
 
     Expr place_of(const Expr& column, const Expr& line) {
-        return context_.element_offset(column, line, cell_[2]);
+        return context_.element_offset({column, line, cell_[2]});
     }
 
     kernel::Statement load_lines(const Level& level, const Tile& tile) {
@@ -339,7 +338,7 @@ private:
     ir::Offset before_{};  // from a cell to the one before it
     std::vector<Bounds> bounds_;
     StrategyResult result_;
-    std::array<Expr, 3> cell_;
+    CellIndex cell_;
     std::map<Level, std::string> carried_;  // the variable of the value at the cell before
     std::map<Level, Tile> tiles_;           // empty where levels are read where they lie
     std::map<Level, Expr> here_;            // values that the cell has by now

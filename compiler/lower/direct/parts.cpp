@@ -41,7 +41,7 @@ public:
     }
 
     StrategyResult lower() {
-        std::array<Expr, 3> begin{0, 0, 0};
+        CellIndex begin{0, 0, 0};
         for (int axis = 0; axis < context_.rank(); ++axis) {
             result_.tile[axis] = axis == along_ ? kWholeAxis : schedule_.threads[axis];
             begin[axis] = bounds_[axis].begin;
@@ -119,10 +119,9 @@ private:
         if (is_read_before(level)) {
             swept.before = kernel::variable(local(swept.name + "_before"), swept.type);
             swept.carried = kernel::variable(local(swept.name + "_carried"), swept.map_type);
-            std::array<Expr, 3> first = walker_cell_;
+            CellIndex first = walker_cell_;
             first[along_] = sweep_.upwards ? bounds_[along_].begin : bounds_[along_].end - 1;
-            Expr value = element_beside(context_, context_.element_offset(first[0], first[1], first[2]),
-                                        level, before_);
+            Expr value = element_beside(context_, context_.element_offset(first), level, before_);
             Expr is_there = is_walker_;
             for (int axis = 0; axis < context_.rank(); ++axis)
                 if (axis != along_) is_there = is_there && first[axis] < bounds_[axis].end;
@@ -249,7 +248,7 @@ private:
                (!has_vectors_ || ir::interleave(context_.program(), read.level.field).count() == 1);
     }
 
-    Expr first_place() { return context_.element_offset(part_begin(), cell_[1], cell_[2]); }
+    Expr first_place() { return context_.element_offset({part_begin(), cell_[1], cell_[2]}); }
     Expr has_first_cell() const {
         const Expr is_below = part_begin() < length();
         return sweep_.upwards ? is_below : part_begin() >= 0 && is_below;
@@ -446,7 +445,7 @@ private:
         for (const auto& [level, swept] : swept_)
             vectors.push_back(
                 kernel::StoreVector{context_.address(level, first_place()), swept.cells.at({0}), cells_});
-        std::array<Expr, 3> first = cell_;
+        CellIndex first = cell_;
         first[0] = part_begin();
         images_.append(context_, first, {cells_, 1, 1}, {1, 1, 1}, vectors);
         const Expr begin = part_begin();
@@ -468,11 +467,11 @@ private:
     ir::Offset before_{};        // from a cell to the one before it
     std::vector<Bounds> bounds_;
     StrategyResult result_;
-    std::array<Expr, 3> cell_;
+    CellIndex cell_;
     Expr has_line_;  // the thread's; empty where all have
     std::string part_begin_ = "part_begin";
     Expr is_walker_, walker_line_;
-    std::array<Expr, 3> walker_cell_;  // of its line
+    CellIndex walker_cell_;  // of its line
     Expr part_count_, cell_count_;
     std::map<Level, Swept> swept_;
     std::map<Level, Loaded> loaded_;

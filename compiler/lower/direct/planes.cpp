@@ -98,10 +98,10 @@ private:
     Context& context_;
     Images& images_;
     const ir::LineSweep& sweep_;
-    const std::array<int, 3> threads_;
+    const rt::Lengths threads_;
     std::vector<Bounds> bounds_;
     StrategyResult result_;
-    std::array<Expr, 3> cell_;
+    CellIndex cell_;
 };
 
 }  // namespace

@@ -106,8 +106,8 @@ private:
         body().push_back(kernel::BlankLine{});
     }
 
-    std::array<Expr, 3> index_of(const Expr& cell) const {
-        std::array<Expr, 3> index = first_;
+    CellIndex index_of(const Expr& cell) const {
+        CellIndex index = first_;
         index[0] = index[0] + cell * threads_[0];
         return index;
     }
@@ -118,10 +118,10 @@ private:
         sources.index = index_of(cell);
         sources.fast_functions = true;
         sources.load = [this, index = sources.index](const Level& level, const ir::Offset& shift) {
-            std::array<Expr, 3> at;
+            CellIndex at;
             for (int axis = 0; axis < context_.rank(); ++axis)
                 at[axis] = kernel::min(index[axis], context_.extent(axis) - 1) + shift[axis];
-            return loaded(context_.element(level, context_.element_offset(at[0], at[1], at[2])),
+            return loaded(context_.element(level, context_.element_offset(at)),
                           context_.stage().field(level));
         };
         return sources;
@@ -240,7 +240,7 @@ private:
     // -----------------------------------------------------------------------------------------------
 
     Block finish_cell(CellSources sources, const Expr& cell) {
-        const std::array<Expr, 3> index = index_of(cell);
+        const CellIndex index = index_of(cell);
         Expr inside;
         for (int axis = 0; axis < context_.rank(); ++axis)
             inside = inside && index[axis] < context_.extent(axis);
@@ -274,7 +274,7 @@ private:
     StrategyResult result_;
     int cells_ = 1;
     Expr count_ = 1;
-    std::array<Expr, 3> threads_{1, 1, 1}, first_;
+    CellIndex threads_{1, 1, 1}, first_;
 };
 
 }  // namespace

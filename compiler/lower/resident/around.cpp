@@ -266,8 +266,7 @@ ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& li
         declare(filling, "shows", shows && inside, Type::boolean);
         shows = truth("shows");
     }
-    if (has_levels_at_start(box))
-        declare(filling, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
+    if (has_levels_at_start(box)) declare(filling, "source", as_int(context_.element_offset(source)));
     if (list.exchanged > 0) {
         Block notes{
             kernel::Assign{kernel::element(names.around, {pass_of(list)}, Type::i32), variable("place")}};

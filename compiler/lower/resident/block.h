@@ -28,7 +28,7 @@ protected:
     using Expr = kernel::Expr;
     using Type = kernel::Type;
     using ResidentBox = schedule::ResidentBox;
-    using Place = std::array<Expr, 3>;
+    using Place = CellIndex;
 
     struct BoxNames {        // of variables and constants that belong to one box
         std::string flat;    // its cells in shared memory, of each slot one after the other
@@ -46,16 +46,16 @@ protected:
         std::array<std::string, 2> side_messages;
         std::map<int, Expr> slots;  // that of each level in a step
         Expr half;
-        int number = -1;                    // of its exchange buffer
-        std::array<Expr, 3> size{1, 1, 1};  // of the box in shared memory
-        Expr slot;                          // its cells
+        int number = -1;          // of its exchange buffer
+        CellIndex size{1, 1, 1};  // of the box in shared memory
+        Expr slot;                // its cells
         Expr messages_in_block, rows_in_block;
     };
 
     // Constants of the kernel that are known by their names.
     struct Constants {
         Expr threads;
-        std::array<Expr, 3> threads_along{1, 1, 1}, cells{1, 1, 1}, tile{1, 1, 1};
+        CellIndex threads_along{1, 1, 1}, cells{1, 1, 1}, tile{1, 1, 1};
     };
 
     // How cells form messages, and these packets (exchange.cpp).
@@ -264,13 +264,13 @@ protected:
 
     struct Slab {  // the ghost cells past both faces of a box along an axis
         int axis = 0;
-        std::array<int, 3> extent{1, 1, 1};  // of messages
-        std::array<bool, 3> is_wide{};       // reaches past the faces of this axis, too
-        bool is_beside = false;              // of those, the ones past faces of the first axis
-        bool is_exchanged = false;           // has cells that other blocks send
-        int message_cells = 1;               // cells, neighbours along the first axis or the second
-        int along = 0;                       // which
-        int received = 1;                    // values of a message that a thread polls
+        rt::Lengths extent{1, 1, 1};    // of messages
+        std::array<bool, 3> is_wide{};  // reaches past the faces of this axis, too
+        bool is_beside = false;         // of those, the ones past faces of the first axis
+        bool is_exchanged = false;      // has cells that other blocks send
+        int message_cells = 1;          // cells, neighbours along the first axis or the second
+        int along = 0;                  // which
+        int received = 1;               // values of a message that a thread polls
         int count = 1, first = 0, passes = 1;
         int end() const { return first + passes; }
         bool is_column() const { return axis == 0; }

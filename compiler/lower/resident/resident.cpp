@@ -127,7 +127,7 @@ private:
         Place first;
         for (int axis = 0; axis < rank(); ++axis)
             first[static_cast<std::size_t>(axis)] = origin(axis) + inner(axis);
-        declare(body(), "first", as_int(context_.element_offset(first[0], first[1], first[2])));
+        declare(body(), "first", as_int(context_.element_offset(first)));
     }
 
     // ---- the start

@@ -64,19 +64,14 @@ void AxisFill::declare_edges(Block& line) {
         line.push_back(kernel::Declare{value.type(), name, value});
         return kernel::variable(name, value.type());
     };
-    const Expr length = axis_ == 1   ? kernel::convert(extent() - 1, Type::i64) * context_.pitch()
-                        : axis_ == 2 ? (extent() - 1) * context_.slice()
-                                     : extent() - 1;
-    std::array<Expr, 3> at = index_;
+    const Expr length = axis_ == 0   ? extent() - 1
+                        : axis_ == 1 ? kernel::convert(extent() - 1, Type::i64) * stride()
+                                     : (extent() - 1) * stride();
+    CellIndex at = index_;
     at[axis_] = Expr();
-    const Expr start = context_.element_offset(at[0], at[1], at[2]);
+    const Expr start = context_.element_offset(at);
     edge_[0] = start.has_value() ? declare("first", start) : Expr(0);
     edge_[1] = declare("last", edge_[0] + length);
-}
-
-Expr AxisFill::stride() const {
-    if (axis_ == 0) return 1;
-    return axis_ == 1 ? context_.pitch() : context_.slice();
 }
 
 Expr AxisFill::ghost_index(int side, int distance) const {

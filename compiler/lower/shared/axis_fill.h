@@ -39,7 +39,7 @@ private:
 
     void declare_edges(kernel::Block& line);
     Expr extent() const { return context_.extent(axis_); }
-    Expr stride() const;
+    Expr stride() const { return context_.stride(axis_); }
     Expr ghost_index(int side, int distance) const;
     Expr period_number(int side, int distance) const;
     bool may_leave(int side) const;
@@ -68,7 +68,7 @@ private:
     std::string read_by_;
     std::vector<int> others_;
     std::array<std::array<int, 2>, ir::kMaxRank> widths_{};  // of ghosts past other faces
-    std::array<Expr, 3> index_;
+    CellIndex index_;
     Expr edge_[2];  // elements from cell (0, 0, 0) to the line's first and last cell
     bool reads_last_ = false;
 };

@@ -14,16 +14,17 @@ class TabulatedFunctions;
 // The sources of a cell's operands, in which strategies differ.
 struct CellSources {
     std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the field's arithmetic type
-    std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
+    CellIndex index;                                // the cell's index along each axis, i32
     bool coefs_as_parameters = false;               // else in constant memory
     std::function<kernel::Expr(ir::ExprId)> given;  // values that exist already; empty for the others
     const TabulatedFunctions* tabulated = nullptr;  // values that are looked up in tables
     kernel::Expr far_from_faces;                    // where true, the cell is in no margin; empty: unknown
     // By axis: the cell may lie past the face, where its values are of no use.
-    std::array<bool, 3> may_pass_low_face{false, false, false};
-    std::array<bool, 3> may_pass_high_face{true, true, true};
-    std::array<bool, 3> is_in_region{};  // by axis: of statements that share a box, the cell lies in it
-    bool fast_functions = false;         // the target has approximations for `fast` calls
+    std::array<bool, ir::kMaxRank> may_pass_low_face{};
+    std::array<bool, ir::kMaxRank> may_pass_high_face{true, true, true, true};
+    std::array<bool, ir::kMaxRank>
+        is_in_region{};           // by axis: of statements that share a box, the cell lies in it
+    bool fast_functions = false;  // the target has approximations for `fast` calls
     // Cheap sides of a choice are computed whatever its condition is. Where all is in registers that takes
     // less time than a branch, which cells of a thread pass one after the other.
     bool chooses_late = false;

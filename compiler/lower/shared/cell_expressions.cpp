@@ -133,7 +133,7 @@ Expr CellLowering::lower_side(ir::ExprId id) {
 // the next, stays in caches.
 Expr CellLowering::load_elsewhere(const Level& level, const ir::Access& access) {
     const ir::Field& field = program_[level.field];
-    std::array<Expr, 3> cell = sources_.index;
+    CellIndex cell = sources_.index;
     for (int axis = 0; axis < context_.rank(); ++axis) {
         if (!field.grid.has(axis)) continue;
         const auto along = static_cast<std::size_t>(axis);

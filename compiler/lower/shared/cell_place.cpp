@@ -40,7 +40,7 @@ Expr noise_of(Context& context, const ir::Noise& noise, const CellIndex& index, 
     using kernel::Helper;
     const auto draw = [&](Helper of_floats, Helper of_doubles) {
         std::vector<Expr> arguments;
-        for (int axis = 0; axis < ir::kMaxRank; ++axis)
+        for (int axis = 0; axis < 3; ++axis)  // a stencil of four axes has no noise
             arguments.push_back(axis < context.program().rank() ? grid_index(context, index, axis) : Expr(0));
         arguments.insert(arguments.end(), {Expr(noise.stream), context.step(), context.seed()});
         return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));

@@ -7,9 +7,7 @@
 
 namespace halo::lower {
 
-// index: the cell's on the kernel's grid, along each axis.
-using CellIndex = std::array<kernel::Expr, 3>;
-
+// index: on the kernel's grid.
 kernel::Expr coordinate_of(Context& context, const ir::Coordinate& coordinate, const CellIndex& index,
                            kernel::Type type);
 kernel::Expr noise_of(Context& context, const ir::Noise& noise, const CellIndex& index, kernel::Type type);

@@ -24,6 +24,9 @@ Context::Context(const StageView& stage, const ProgramLayout& layout, const std:
     for (const char* role : {"i", "j", "k", "x", "y", "z", "row", "plane", "pitch", "slice", "at", "slot",
                              "halo_row", "halo_column"})
         names_.take(role);
+    if (rank() > 3)
+        for (const char* role : {"l", "w", "volume", "plane_blocks"})
+            names_.take(role);
     for (const std::string& role : roles)
         names_.take(role);
     for (const ir::Axis& axis : program().axes)
@@ -95,24 +98,31 @@ kernel::Expr Context::address(const Level& level, const kernel::Expr& cell) {
     return kernel::address_of(array(level), place(level, cell), storage_type(stage_->field(level).storage));
 }
 
-kernel::Expr Context::element_elsewhere(const Level& level, const std::array<kernel::Expr, 3>& cell) {
+kernel::Expr Context::element_elsewhere(const Level& level, const CellIndex& cell) {
     const rt::FieldGrid& grid = stage_->field(level).grid;
     const auto halo = grid.halo(layout_->halo);
     kernel::Expr row = 1;  // elements from one row of the field to the next
     if (rank() > 1 && grid.has(0)) row = pitch_of_grid(grid.factor);
     kernel::Expr offset;
-    if (rank() > 2 && grid.has(2)) {
-        kernel::Expr plane = row;
-        if (grid.has(0) && grid.has(1)) plane = slice_of_grid(grid.factor);
-        if (!grid.has(0) && grid.has(1)) plane = fine_extent(1) + (halo[1][0] + halo[1][1]);
-        const bool is_far = kernel::int_value(plane) != 1;
-        offset = is_far ? kernel::convert(cell[2], Type::i64) * plane : cell[2];
-    }
-    if (rank() > 1 && grid.has(1)) {
-        const bool is_far = kernel::int_value(row) != 1;
-        const kernel::Expr part = is_far ? kernel::convert(cell[1], Type::i64) * row : cell[1];
+    const auto add = [&](int axis, const kernel::Expr& apart) {
+        const kernel::Expr& index = cell[static_cast<std::size_t>(axis)];
+        const bool is_far = kernel::int_value(apart) != 1;
+        const kernel::Expr part = is_far ? kernel::convert(index, Type::i64) * apart : index;
         offset = offset.has_value() ? offset + part : part;
+    };
+    const auto cells_of = [&](int axis) { return fine_extent(axis) + (halo[axis][0] + halo[axis][1]); };
+    kernel::Expr plane = row;
+    if (rank() > 2 && grid.has(1)) plane = grid.has(0) ? slice_of_grid(grid.factor) : cells_of(1);
+    if (rank() > 3 && grid.has(3)) {
+        kernel::Expr apart = plane;
+        if (grid.has(2)) {
+            const bool has_plane = kernel::int_value(plane) != 1;
+            apart = grid.has(0) && grid.has(1) ? volume() : has_plane ? plane * cells_of(2) : cells_of(2);
+        }
+        add(3, apart);
     }
+    if (rank() > 2 && grid.has(2)) add(2, plane);
+    if (rank() > 1 && grid.has(1)) add(1, row);
     if (grid.has(0)) offset = offset.has_value() ? offset + cell[0] : cell[0];
     if (!offset.has_value()) offset = 0;  // of a field without axes there is one element
     return element(level, offset);
@@ -136,6 +146,23 @@ kernel::Expr Context::pitch() {
 
 kernel::Expr Context::slice() {
     return stride("slice", Type::i64, rt::Argument::Kind::slice);
+}
+
+kernel::Expr Context::volume() {
+    return stride("volume", Type::i64, rt::Argument::Kind::volume);
+}
+
+kernel::Expr Context::stride(int axis) {
+    switch (axis) {
+        case 0:
+            return 1;
+        case 1:
+            return pitch();
+        case 2:
+            return slice();
+        default:
+            return volume();
+    }
 }
 
 kernel::Expr Context::pitch_of_grid(int factor) {
@@ -442,16 +469,18 @@ kernel::Expr Context::steps_sent() {
     return kernel::variable(name, Type::i32);
 }
 
-kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {
+kernel::Expr Context::element_offset(const CellIndex& cell) {
     // The 64-bit products come first, as the offset of a row or plane may exceed 2^31 elements.
     kernel::Expr offset;
-    if (rank() > 2 && z.has_value()) offset = z * slice();
-    if (rank() > 1 && y.has_value()) {
-        const kernel::Expr row = kernel::convert(y, Type::i64) * pitch();
-        offset = offset.has_value() ? offset + row : row;
+    for (int axis = rank() - 1; axis >= 0; --axis) {
+        const kernel::Expr& index = cell[static_cast<std::size_t>(axis)];
+        if (!index.has_value()) continue;
+        const kernel::Expr part = axis == 0   ? index
+                                  : axis == 1 ? kernel::convert(index, Type::i64) * pitch()
+                                              : index * stride(axis);
+        offset = offset.has_value() ? offset + part : part;
     }
-    if (!x.has_value()) return offset;
-    return offset.has_value() ? offset + x : x;
+    return offset;
 }
 
 std::vector<const Context::Slot*> Context::ordered() const {
@@ -460,9 +489,10 @@ std::vector<const Context::Slot*> Context::ordered() const {
         slots.push_back(&slot);
     const auto key = [](const Slot* slot) {
         // Extents and strides are in the order of their axes, not in that of their first use.
-        const int minor = slot->argument.kind == rt::Argument::Kind::extent  ? slot->argument.index
-                          : slot->argument.kind == rt::Argument::Kind::slice ? 1
-                                                                             : 0;
+        const int minor = slot->argument.kind == rt::Argument::Kind::extent   ? slot->argument.index
+                          : slot->argument.kind == rt::Argument::Kind::slice  ? 1
+                          : slot->argument.kind == rt::Argument::Kind::volume ? 2
+                                                                              : 0;
         return std::pair(slot->order, minor);
     };
     std::stable_sort(slots.begin(), slots.end(),

@@ -20,6 +20,9 @@ namespace halo::lower {
 // Of a kernel's argument with a repeat's words, until the repeat's end is lowered.
 inline constexpr int kUnknownRepeat = -1;
 
+// Of a cell along each axis, i32; without a value along axes past the grid's rank.
+using CellIndex = std::array<kernel::Expr, ir::kMaxRank>;
+
 // The layout all arrays of the program share, and how a program's fields are numbered in the plan.
 struct ProgramLayout {
     std::array<std::array<int, 2>, ir::kMaxRank> halo{};
@@ -55,8 +58,11 @@ public:
     kernel::Expr extent(int axis);           // of the stage's grid, nx: i32
     kernel::Expr pitch();                    // i32
     kernel::Expr slice();                    // i64
+    kernel::Expr volume();                   // i64
     kernel::Expr pitch_of_grid(int factor);  // the same of another grid
     kernel::Expr slice_of_grid(int factor);
+    kernel::Expr stride(
+        int axis);  // elements from one cell to the next along it: 1, pitch(), slice(), volume()
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     kernel::Expr step();                                         // steps done before this one, i64
     kernel::Expr seed();                                         // of noise, i64
@@ -93,11 +99,11 @@ public:
     std::string local(const std::string& wanted);
 
     // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
-    kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
+    kernel::Expr element_offset(const CellIndex& cell);
 
     // The element of a field over fewer axes, or of another grid, at these coordinates, of which those along
     // axes that it has not are left aside (rt::geometry_of_field).
-    kernel::Expr element_elsewhere(const Level& level, const std::array<kernel::Expr, 3>& cell);
+    kernel::Expr element_elsewhere(const Level& level, const CellIndex& cell);
 
     // A level's element in the cell at `offset` from cell (0,0,0): its index in array(), the element itself,
     // and a pointer to it.
@@ -111,7 +117,7 @@ public:
     std::vector<rt::Argument> arguments(const std::vector<int>& plan_reductions) const;
 
     // The coordinates of a cell by axis: i, j, k.
-    static constexpr const char* kIndexNames[3] = {"i", "j", "k"};
+    static constexpr const char* kIndexNames[ir::kMaxRank] = {"i", "j", "k", "l"};
 
 private:
     struct Slot {

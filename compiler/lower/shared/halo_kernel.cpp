@@ -39,8 +39,13 @@ std::vector<int> fill_order(const ir::Program& program, const ir::Field& field) 
 
 void run_by_threads(AxisFill& fill, kernel::KernelFunction& function, rt::KernelPlan& plan) {
     Expr outside;
+    const auto cells_across = [&](int other) { return fill.past_end(other) - fill.first_cell(other); };
     for (const int other : fill.others()) {
-        Expr number = kernel::block_index(other);
+        // Blocks along z count the planes of all volumes.
+        const bool has_planes = fill.axis() != 2;
+        Expr number = kernel::block_index(std::min(other, 2));
+        if (other == 2 && fill.others().back() == 3) number = number % cells_across(2);
+        if (other == 3 && has_planes) number = number / cells_across(2);
         if (other == fill.others().front()) {
             plan.threads[other] = plan.tile[other] = kThreads;
             number = number * named_constant(function, "kThreads", kThreads) + kernel::thread_index(other);
@@ -56,15 +61,17 @@ void run_by_threads(AxisFill& fill, kernel::KernelFunction& function, rt::Kernel
 
 // Blocks divide the slowest other axis; there is one where only the contiguous axis is left.
 void run_by_loops(AxisFill& fill, kernel::KernelFunction& function, rt::KernelPlan& plan) {
-    plan.tile.fill(kWholeAxis);
+    plan.tile = {kWholeAxis, kWholeAxis, kWholeAxis};
     Block body = fill.line();
+    const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32);
+    const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32);
     for (const int other : fill.others()) {
         const bool split = other == fill.others().back() && other > 0;
         Expr first = fill.first_cell(other), last = fill.past_end(other);
         if (split) {
-            plan.tile[other] = 1;
-            first = kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + fill.first_cell(other);
-            last = kernel::convert(kernel::variable("end", Type::i64), Type::i32) + fill.first_cell(other);
+            if (other < 3) plan.tile[other] = 1;
+            first = begin + fill.first_cell(other);
+            last = end + fill.first_cell(other);
         }
         const auto unroll = other == 0 ? kernel::Unroll::vectorize : kernel::Unroll::leave;
         body = {kernel::For{Context::kIndexNames[other], first, last, 1, unroll, std::move(body)}};
@@ -168,12 +175,12 @@ private:
     kernel::DeclareLambda inside() {
         const ir::Field& field = context_.program()[level_.field];
         kernel::DeclareLambda made{kInside, {}, {}, {}};
-        std::array<Expr, 3> at;
+        CellIndex at;
         for (int axis = 0; axis < context_.rank(); ++axis) {
             made.parameters.push_back({Context::kIndexNames[axis]});
             at[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
         }
-        made.value = loaded(context_.element(level_, context_.element_offset(at[0], at[1], at[2])), field);
+        made.value = loaded(context_.element(level_, context_.element_offset(at)), field);
         return made;
     }
 
@@ -249,7 +256,8 @@ const std::vector<rt::KernelPlan>& HaloKernels::kernels_of(const Level& level) {
     const std::vector<int> order = fill_order(program_, program_[level.field]);
     std::vector<int> filled;
     // On a CPU the lines of an axis are loops, which would ask in each turn where they are.
-    const bool at_once = machine_ == Machine::cuda && order.size() > 1 && make(level, order, {}, plans);
+    const bool at_once = machine_ == Machine::cuda && program_.rank() <= 3 && order.size() > 1 &&
+                         make(level, order, {}, plans);
     for (std::size_t at = 0; !at_once && at < order.size(); ++at) {
         make(level, {order[at]}, filled, plans);
         filled.push_back(order[at]);

@@ -177,8 +177,8 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     function.name = names_.take("store_images_" + (place.group == nullptr ? field.name : place.group->name));
     function.comment = {fmt::format("Stores a cell once more wherever the halo shows it: {}.", words)};
     function.parameters.push_back({type, "u", kernel::Parameter::Kind::output, false});
-    Expr own[3], n[3], image[3];
-    static constexpr const char* kImageNames[] = {"x", "y", "z"};
+    CellIndex own, n, image;
+    static constexpr const char* kImageNames[] = {"x", "y", "z", "w"};
     for (int axis = 0; axis < rank; ++axis) {
         function.parameters.push_back({Type::i32, Context::kIndexNames[axis]});
         own[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
@@ -192,14 +192,14 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     }
     if (rank > 1) function.parameters.push_back({Type::i32, "pitch"});
     if (rank > 2) function.parameters.push_back({Type::i64, "slice"});
-    const auto at = [&](Expr(&cell)[3], const Expr& component) {
-        Expr offset = cell[0];
-        if (rank > 1)
-            offset = kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + offset;
-        if (rank > 2) {
-            offset = cell[2] * kernel::variable("slice", Type::i64) +
-                     kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32) + cell[0];
-        }
+    if (rank > 3) function.parameters.push_back({Type::i64, "volume"});
+    const auto at = [&](const CellIndex& cell, const Expr& component) {
+        Expr offset;
+        const auto add = [&](const Expr& part) { offset = offset.has_value() ? offset + part : part; };
+        if (rank > 3) add(cell[3] * kernel::variable("volume", Type::i64));
+        if (rank > 2) add(cell[2] * kernel::variable("slice", Type::i64));
+        if (rank > 1) add(kernel::convert(cell[1], Type::i64) * kernel::variable("pitch", Type::i32));
+        add(cell[0]);
         return kernel::element("u", {offset * components + component}, type);
     };
     Expr away;
@@ -212,7 +212,7 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     // The value that is stored: each axis past whose face the image lies may change its sign once more. The
     // loops over the last axis are the outer ones.
     const Expr value = kernel::variable("value", type);
-    std::array<Expr, 3> signed_values;
+    CellIndex signed_values;
     Expr stored_value = value;
     for (int axis = rank - 1; axis >= 0; --axis) {
         if (axis_images(context.program(), field, axis).negates())
@@ -248,12 +248,12 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     return helpers_[key] = program_->functions.back().name;
 }
 
-void Images::append(Context& context, const std::array<Expr, 3>& first, const std::array<int, 3>& cells,
-                    const std::array<int, 3>& strides, Block& body) {
+void Images::append(Context& context, const CellIndex& first, const rt::Lengths& cells,
+                    const rt::Lengths& strides, Block& body) {
     const int rank = context.rank();
     // The loop variables over the thread's cells; an axis of one cell has no loop.
-    static constexpr const char* kLoopNames[] = {"x", "y", "z"};
-    std::array<Expr, 3> cell;
+    static constexpr const char* kLoopNames[] = {"x", "y", "z", "w"};
+    CellIndex cell;
     Expr inside;
     for (int axis = 0; axis < rank; ++axis) {
         const bool loops = cells[axis] > 1;
@@ -290,6 +290,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
             arguments.push_back(context.extent(axis));
         if (rank > 1) arguments.push_back(context.pitch());
         if (rank > 2) arguments.push_back(context.slice());
+        if (rank > 3) arguments.push_back(context.volume());
         Block store{kernel::CallFunction{function, std::move(arguments)}};
         if (inside.has_value()) store = {kernel::If{inside, std::move(store), {}}};
         for (int axis = 1; axis < rank; ++axis) {

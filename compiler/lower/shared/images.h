@@ -20,8 +20,8 @@ public:
 
     // Appends the last part of a kernel, for a thread's box at (i, j, k): `cells` along each axis, `strides`
     // apart. `valid` makes the guard of a cell from the coordinates of the loops.
-    void append(Context& context, const std::array<kernel::Expr, 3>& first, const std::array<int, 3>& cells,
-                const std::array<int, 3>& strides, kernel::Block& body);
+    void append(Context& context, const CellIndex& first, const rt::Lengths& cells,
+                const rt::Lengths& strides, kernel::Block& body);
 
     static bool needed(const Context& context, const Write& write);
 

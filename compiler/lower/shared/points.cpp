@@ -107,7 +107,7 @@ private:
 
     // Declares the cell number `index` of a list: i, j, k, and its place.
     void declare_cell(const PointsPart (&parts)[3], const Expr& index, Block& body) {
-        std::array<Expr, 3> at;
+        CellIndex at;
         for (int axis = 0; axis < context_.rank(); ++axis) {
             const char* name = Context::kIndexNames[axis];
             body.push_back(
@@ -223,7 +223,7 @@ private:
     Context& context_;
     const StageView& stage_;
     bool on_cpu_;
-    std::array<Expr, 3> cell_;
+    CellIndex cell_;
     Expr at_;  // elements from cell (0, 0, 0) to the current cell
 };
 

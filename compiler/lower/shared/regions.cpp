@@ -28,7 +28,7 @@ Bounds region_bounds(Context& context, const ir::Region& region, int axis) {
 }
 
 Expr inside_cells(Context& context, const ir::Region& region, const ir::Margins& margins,
-                  const std::array<Expr, 3>& index) {
+                  const CellIndex& index) {
     Expr result;
     for (int axis = 0; axis < context.rank(); ++axis) {
         const auto [low, high] = margins[axis];

@@ -13,6 +13,6 @@ Bounds region_bounds(Context& context, const ir::Region& region, int axis);
 
 // Whether a cell of the grid is in a region and not in the margins; empty where all are.
 kernel::Expr inside_cells(Context& context, const ir::Region& region, const ir::Margins& margins,
-                          const std::array<kernel::Expr, 3>& index);
+                          const CellIndex& index);
 
 }  // namespace halo::lower

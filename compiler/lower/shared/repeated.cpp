@@ -39,7 +39,7 @@ std::string extent_words(const ir::Program& program, const Extent& extent) {
     for (int axis = 0; axis < program.rank(); ++axis) {
         const int middle = (extent.low[axis] + extent.high[axis]) / 2;
         if (middle == 0) continue;
-        text += fmt::format("_{}{}{}", "xyz"[axis], middle < 0 ? "m" : "p", middle < 0 ? -middle : middle);
+        text += fmt::format("_{}{}{}", "xyzw"[axis], middle < 0 ? "m" : "p", middle < 0 ? -middle : middle);
     }
     return text;
 }

@@ -21,16 +21,35 @@ Expr shifted(const Expr& at, int count, const Expr& stride) {
     return count < 0 ? at - distance : at + distance;
 }
 
-std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
-                                       const std::array<Expr, 3>& cells, kernel::KernelFunction& function,
-                                       const std::array<Expr, 3>& begin, std::optional<int> looped) {
+Expr declare_plane_blocks(const Expr& planes, int tile, kernel::Block& body) {
+    if (tile == 1) return planes;
+    body.push_back(kernel::Declare{Type::i32, "plane_blocks", (planes + (tile - 1)) / Expr(tile)});
+    return kernel::variable("plane_blocks", Type::i32);
+}
+
+CellIndex declare_first_cell(Context& context, const schedule::Schedule& schedule, const CellIndex& cells,
+                             kernel::KernelFunction& function, const CellIndex& begin,
+                             std::optional<int> looped, const Expr& planes) {
     static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
-    std::array<Expr, 3> first;
+    CellIndex first;
+    Expr plane_blocks;
     for (int axis = 0; axis < context.rank(); ++axis) {
         first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
         if (axis == looped) continue;
+        if (axis == 3) {
+            function.body.push_back(kernel::Declare{
+                Type::i32, Context::kIndexNames[axis],
+                kernel::block_index(2) / plane_blocks + (begin[axis].has_value() ? begin[axis] : Expr(0))});
+            continue;
+        }
         const Expr threads = named_constant(function, kThreadConstants[axis], schedule.threads[axis]);
-        Expr index = kernel::block_index(axis) * threads;
+        Expr block = kernel::block_index(axis);
+        if (axis == 2 && context.rank() > 3) {
+            plane_blocks = declare_plane_blocks(planes.has_value() ? planes : context.extent(2),
+                                                schedule.tile(2), function.body);
+            block = block % plane_blocks;
+        }
+        Expr index = block * threads;
         if (schedule.threads[axis] > 1) index = index + kernel::thread_index(axis);
         function.body.push_back(
             kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis] + begin[axis]});
@@ -89,7 +108,7 @@ StoreBounds store_bounds(const Context& context, const Write& write, int axis) {
     return {write.assign->margins[axis][0], write.assign->margins[axis][1]};
 }
 
-Expr inside_store_bounds(Context& context, const Write& write, const std::array<Expr, 3>& cell) {
+Expr inside_store_bounds(Context& context, const Write& write, const CellIndex& cell) {
     Expr inside;
     for (int axis = 0; axis < context.rank(); ++axis) {
         const auto [low, high] = store_bounds(context, write, axis);
@@ -105,12 +124,12 @@ Expr thread_along(const schedule::Schedule& schedule, int axis) {
 
 Expr element_beside(Context& context, const Expr& at, const Level& level, const ir::Offset& shift) {
     Expr place = at;
-    if (shift[2]) place = shifted(place, shift[2], context.slice());
-    if (shift[1]) place = shifted(place, shift[1], context.pitch());
+    for (int axis = context.rank() - 1; axis > 0; --axis)
+        if (shift[axis]) place = shifted(place, shift[axis], context.stride(axis));
     return context.element(level, place + shift[0]);
 }
 
-CellSources sources_at(Context& context, const std::array<Expr, 3>& index, const Expr& at) {
+CellSources sources_at(Context& context, const CellIndex& index, const Expr& at) {
     CellSources sources;
     sources.index = index;
     sources.may_pass_high_face = {};
@@ -120,10 +139,10 @@ CellSources sources_at(Context& context, const std::array<Expr, 3>& index, const
     return sources;
 }
 
-void store_cell(Context& context, const std::array<Expr, 3>& index, const Expr& at, const CellValues& values,
+void store_cell(Context& context, const CellIndex& index, const Expr& at, const CellValues& values,
                 kernel::Block& body) {
     const auto bounds_of = [&](const Write& write) {
-        std::array<std::pair<int, int>, 3> result;
+        std::array<std::pair<int, int>, ir::kMaxRank> result;
         for (int axis = 0; axis < context.rank(); ++axis) {
             const auto [low, high] = store_bounds(context, write, axis);
             result[axis] = {low, high};
@@ -143,8 +162,8 @@ void store_cell(Context& context, const std::array<Expr, 3>& index, const Expr& 
     }
 }
 
-Expr declare_place(Context& context, const std::array<Expr, 3>& index, kernel::Block& body) {
-    const Expr offset = context.element_offset(index[0], index[1], index[2]);
+Expr declare_place(Context& context, const CellIndex& index, kernel::Block& body) {
+    const Expr offset = context.element_offset(index);
     body.push_back(kernel::Declare{offset.type(), "at", offset});
     return kernel::variable("at", offset.type());
 }

@@ -15,8 +15,8 @@ namespace halo::lower {
 
 struct StrategyResult {
     kernel::KernelFunction
-        function;  // body, constants and comment; name and parameters are added by the caller
-    std::array<int, 3> tile{1, 1, 1};  // a block's cells
+        function;               // body, constants and comment; name and parameters are added by the caller
+    rt::Lengths tile{1, 1, 1};  // a block's cells
     std::int64_t dynamic_shared_bytes = 0;
 };
 
@@ -28,13 +28,15 @@ kernel::Expr named_constant(kernel::KernelFunction& function, const std::string&
 // count × stride more than `at`: at + pitch, at - 2 * slice.
 kernel::Expr shifted(const kernel::Expr& at, int count, const kernel::Expr& stride);
 
+// How many blocks along z have the planes of one volume of four axes (rt::blocks_of), of so many planes.
+kernel::Expr declare_plane_blocks(const kernel::Expr& planes, int tile, kernel::Block& body);
+
 // Declares i, j, k = the first of a thread's cells, `cells` neighbours along each axis, and returns them.
 // `begin`: the first cell of the grid's first thread. `looped`: an axis whose index a loop declares.
-std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
-                                               const std::array<kernel::Expr, 3>& cells,
-                                               kernel::KernelFunction& function,
-                                               const std::array<kernel::Expr, 3>& begin = {0, 0, 0},
-                                               std::optional<int> looped = std::nullopt);
+// `planes`: how many the grid of the launch has, where it is not the whole grid.
+CellIndex declare_first_cell(Context& context, const schedule::Schedule& schedule, const CellIndex& cells,
+                             kernel::KernelFunction& function, const CellIndex& begin = {0, 0, 0},
+                             std::optional<int> looped = std::nullopt, const kernel::Expr& planes = {});
 
 // Of a kernel's tile: one block has all cells along the axis.
 inline constexpr int kWholeAxis = std::numeric_limits<int>::max();
@@ -56,8 +58,7 @@ struct StoreBounds {
 StoreBounds store_bounds(const Context& context, const Write& write, int axis);
 
 // The guard of a single cell's store by those bounds; empty where there are none.
-kernel::Expr inside_store_bounds(Context& context, const Write& write,
-                                 const std::array<kernel::Expr, 3>& cell);
+kernel::Expr inside_store_bounds(Context& context, const Write& write, const CellIndex& cell);
 
 // A thread's index in its block along an axis; 0 where the block has one.
 kernel::Expr thread_along(const schedule::Schedule& schedule, int axis);
@@ -68,14 +69,14 @@ kernel::Expr element_beside(Context& context, const kernel::Expr& at, const Leve
 
 // The sources of a cell's operands where all levels are read from global memory: `index` is the cell, `at`
 // its place.
-CellSources sources_at(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at);
+CellSources sources_at(Context& context, const CellIndex& index, const kernel::Expr& at);
 
 // Stores the values of a cell; writes for the same cells share a guard.
-void store_cell(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at,
-                const CellValues& values, kernel::Block& body);
+void store_cell(Context& context, const CellIndex& index, const kernel::Expr& at, const CellValues& values,
+                kernel::Block& body);
 
 // Declares `at`, the place of the cell, and returns it.
-kernel::Expr declare_place(Context& context, const std::array<kernel::Expr, 3>& index, kernel::Block& body);
+kernel::Expr declare_place(Context& context, const CellIndex& index, kernel::Block& body);
 
 // Moves all statements of `from` to the end of `to`.
 void append(kernel::Block& to, kernel::Block from);

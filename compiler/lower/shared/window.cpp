@@ -1,6 +1,7 @@
 #include "compiler/lower/shared/window.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "compiler/lower/shared/packed_lanes.h"
@@ -12,15 +13,16 @@ struct RowNeed {
     int left = 0, right = 0;
 };
 
-// Rows by (z, y) of the window, whose row (0, 0) is the lowest one read.
-using Rows = std::map<std::pair<int, int>, RowNeed>;
+// Rows by (w, z, y) of the window, whose row (0, 0, 0) is the lowest one read.
+using Rows = std::map<std::array<int, 3>, RowNeed>;
 
-Rows needed_rows(const Read& read, const std::array<int, 3>& cells) {
+Rows needed_rows(const Read& read, const rt::Lengths& cells) {
     Rows rows;
     for (const ir::Offset& offset : read.offsets) {
         for (int z = 0; z < cells[2]; ++z) {
             for (int y = 0; y < cells[1]; ++y) {
-                RowNeed& row = rows[{z + offset[2] - read.low[2], y + offset[1] - read.low[1]}];
+                RowNeed& row =
+                    rows[{offset[3] - read.low[3], z + offset[2] - read.low[2], y + offset[1] - read.low[1]}];
                 row.left = std::max(row.left, -offset[0]);
                 row.right = std::max(row.right, offset[0]);
             }
@@ -31,27 +33,27 @@ Rows needed_rows(const Read& read, const std::array<int, 3>& cells) {
 
 }  // namespace
 
-std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells) {
+std::vector<RowBlock> row_blocks(const Read& read, const rt::Lengths& cells) {
     // Finds runs of equal rows along y in each plane, then joins planes with the same runs.
-    std::map<int, std::vector<RowBlock>> planes;
+    std::map<std::pair<int, int>, std::vector<RowBlock>> planes;
     for (const auto& [at, need] : needed_rows(read, cells)) {
-        auto& runs = planes[at.first];
-        const bool continues = !runs.empty() && runs.back().y.second == at.second &&
-                               runs.back().left == need.left && runs.back().right == need.right;
+        const auto [w, z, y] = at;
+        auto& runs = planes[{w, z}];
+        const bool continues = !runs.empty() && runs.back().y.second == y && runs.back().left == need.left &&
+                               runs.back().right == need.right;
         if (continues) {
             ++runs.back().y.second;
         } else {
-            runs.push_back({{at.second, at.second + 1}, {at.first, at.first + 1}, need.left, need.right});
+            runs.push_back({{y, y + 1}, {z, z + 1}, w, need.left, need.right});
         }
     }
     std::vector<RowBlock> blocks;
-    for (auto& [z, runs] : planes) {
+    for (auto& [plane, runs] : planes) {
         for (RowBlock& run : runs) {
-            const auto below =
-                std::find_if(blocks.begin(), blocks.end(), [&, plane = z](const RowBlock& block) {
-                    return block.y == run.y && block.left == run.left && block.right == run.right &&
-                           block.z.second == plane;
-                });
+            const auto below = std::find_if(blocks.begin(), blocks.end(), [&](const RowBlock& block) {
+                return block.y == run.y && block.left == run.left && block.right == run.right &&
+                       block.w == run.w && block.z.second == run.z.first;
+            });
             if (below != blocks.end()) {
                 ++below->z.second;
             } else {

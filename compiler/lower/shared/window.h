@@ -8,15 +8,16 @@
 namespace halo::lower {
 
 // Rows of a window that are loaded in the same way: window coordinates [y.first, y.second) × [z.first,
-// z.second), and the numbers of cells that are needed left and right of the thread's own.
+// z.second) at w, and the numbers of cells that are needed left and right of the thread's own.
 struct RowBlock {
     std::pair<int, int> y, z;
+    int w = 0;
     int left = 0, right = 0;
     friend bool operator==(const RowBlock&, const RowBlock&) = default;
 };
 
 // Covers all rows that the cells of a box read through `read` by few blocks of rows.
-std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells);
+std::vector<RowBlock> row_blocks(const Read& read, const rt::Lengths& cells);
 
 // Neighbours left and right of a thread's vector are loaded one by one where they are few, else as whole
 // vectors. A vector of bytes takes as long as one of them.

@@ -14,10 +14,10 @@ namespace halo::lower {
 
 // The position of a block and its threads.
 struct StreamPlace {
-    std::array<kernel::Expr, 3> tile;    // the block's first cell; none along the streaming axis
-    std::array<kernel::Expr, 3> first;   // the thread's first cell; there, the plane of the iteration
-    std::array<kernel::Expr, 3> counts;  // cells of a thread
-    kernel::Expr thread, threads;        // the thread's number in the block, and the number of threads
+    CellIndex tile;                // the block's first cell; none along the streaming axis
+    CellIndex first;               // the thread's first cell; there, the plane of the iteration
+    CellIndex counts;              // cells of a thread
+    kernel::Expr thread, threads;  // the thread's number in the block, and the number of threads
     kernel::Expr first_plane, end_plane;
 };
 

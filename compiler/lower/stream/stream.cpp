@@ -161,7 +161,7 @@ private:
         return context_.local(context_.array(write.level) + "_result");
     }
 
-    Block store_row(const Write& write, const std::array<Expr, 3>& index) {
+    Block store_row(const Write& write, const CellIndex& index) {
         const Type type = type_of(write.level);
         const std::string array = context_.array(write.level);
         Expr in_row;
@@ -172,7 +172,7 @@ private:
         }
         const auto [low, high] = store_bounds(context_, write, 0);
         const Expr end = context_.extent(0) - high, first = place_.first[0];
-        const Expr offset = context_.element_offset(first, index[1], index[2]);
+        const Expr offset = context_.element_offset({first, index[1], index[2]});
         const auto single = [&](const Expr& at) {
             Expr inside = first + at < end;
             if (low) inside = first + at >= low && inside;

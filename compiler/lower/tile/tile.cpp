@@ -71,10 +71,10 @@ private:
         const std::string array = context_.array(key);
         body().push_back(kernel::Comment{"Load the tile of " + array + " and its halo."});
         Block copy;
-        std::array<Expr, 3> at;
+        CellIndex at;
         for (int axis = 0; axis < context_.rank(); ++axis)
             at[axis] = origin_[axis] + (loop_variable(axis) - level.low[axis]);
-        const Expr offset = context_.element_offset(at[0], at[1], at[2]);
+        const Expr offset = context_.element_offset(at);
         const Expr to = staging_.element(level, loop_variable(2), loop_variable(1), loop_variable(0));
         const Type type = kernel_type(level.type);
         if (level.vector > 1) {
@@ -95,7 +95,7 @@ private:
     }
 
     void compute() {
-        std::array<Expr, 3> cell;
+        CellIndex cell;
         for (int axis = 0; axis < context_.rank(); ++axis) {
             cell[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
         }
@@ -115,9 +115,9 @@ private:
         append(body(), std::move(work));
     }
 
-    Block compute_cell(const std::array<Expr, 3>& cell) {
+    Block compute_cell(const CellIndex& cell) {
         Block work;
-        const Expr offset = context_.element_offset(cell[0], cell[1], cell[2]);
+        const Expr offset = context_.element_offset(cell);
         work.push_back(kernel::Declare{offset.type(), "at", offset});
         const Expr at = kernel::variable("at", offset.type());
         CellSources sources;
@@ -125,7 +125,7 @@ private:
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const schedule::StagedLevel* staged = staging_.find(level);
             if (!staged) return kernel::element(context_.array(level), {at}, type_of(level));
-            std::array<Expr, 3> place{0, 0, 0};
+            CellIndex place{0, 0, 0};
             for (int axis = 0; axis < context_.rank(); ++axis) {
                 const Expr x =
                     schedule_.cells[axis] > 1 ? loop_variable(axis) : thread_along(schedule_, axis);
@@ -154,8 +154,8 @@ private:
                          [&](const Write& w) { return Images::needed(context_, w); }))
             return;
         static constexpr const char* kFirstNames[] = {"first_i", "first_j", "first_k"};
-        std::array<Expr, 3> first;
-        std::array<int, 3> cells{1, 1, 1};
+        CellIndex first;
+        rt::Lengths cells{1, 1, 1};
         Expr inside;
         body().push_back(kernel::BlankLine{});
         for (int axis = 0; axis < context_.rank(); ++axis) {
@@ -175,7 +175,7 @@ private:
     Images& images_;
     Staging staging_;
     StrategyResult result_;
-    std::array<Expr, 3> tile_{1, 1, 1}, threads_{1, 1, 1}, origin_;
+    CellIndex tile_{1, 1, 1}, threads_{1, 1, 1}, origin_;
 };
 
 }  // namespace

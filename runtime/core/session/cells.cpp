@@ -15,6 +15,7 @@ Geometry of_components(Geometry geometry, int count) {
     geometry.extent[0] *= count;
     geometry.pitch *= count;
     geometry.slice *= count;
+    geometry.volume *= count;
     geometry.origin *= count;
     geometry.elements *= count;
     return geometry;
@@ -22,7 +23,7 @@ Geometry of_components(Geometry geometry, int count) {
 
 // The geometry of a box's cells within the same array.
 Geometry of_box(Geometry geometry, const Box& box) {
-    geometry.origin += box.begin[0] + box.begin[1] * geometry.pitch + box.begin[2] * geometry.slice;
+    geometry.origin = geometry.element_of(box.begin);
     geometry.extent = box.extent();
     return geometry;
 }
@@ -30,10 +31,11 @@ Geometry of_box(Geometry geometry, const Box& box) {
 // The geometry of a lattice's rows within the same array, each with what lies between its cells.
 Geometry of_rows(Geometry geometry, const Lattice& lattice) {
     geometry = of_box(geometry, bounds(lattice));
-    geometry.extent[1] = lattice.count[1];
-    geometry.extent[2] = lattice.count[2];
+    for (std::size_t axis = 1; axis < kMaxRank; ++axis)
+        geometry.extent[axis] = lattice.count[axis];
     geometry.pitch *= lattice.stride[1];
     geometry.slice *= lattice.stride[2];
+    geometry.volume *= lattice.stride[3];
     return geometry;
 }
 
@@ -41,7 +43,7 @@ Geometry of_rows(Geometry geometry, const Lattice& lattice) {
 std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
                                const Level& level) {
     const Geometry all = of_components(geometry, field.interleave);
-    const std::int64_t elements = all.extent[0] * all.extent[1] * all.extent[2];
+    const std::int64_t elements = all.extent.cells();
     std::vector<char> values(static_cast<std::size_t>(elements * size_of(field.type)));
     device.download_cells(values.data(), level.array, all, field.type);
     return values;
@@ -79,6 +81,7 @@ CellsOfArray Arrays::cells_in(int field, const Level& level, const Lattice& latt
     cells.extent = lattice.count;
     cells.pitch *= known.interleave;
     cells.slice *= known.interleave;
+    cells.volume *= known.interleave;
     cells.origin = cells.origin * known.interleave + known.component;
     return {level.array, cells, lattice.stride[0] * known.interleave, known.type};
 }
@@ -88,7 +91,7 @@ void Arrays::download(int field, const Level& level, const Lattice& lattice, voi
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
     const Geometry rows = of_rows(setup_.geometry_of(known), lattice);
-    const bool is_box = lattice.stride == decltype(lattice.stride){1, 1, 1};
+    const bool is_box = lattice.stride == Extent{};
     if (known.interleave == 1 && !is_box) {
         const CellsOfArray part = cells_in(field, level, lattice);
         if (device.download_every(dense, part.array, part.cells, part.every, part.type)) return;
@@ -102,7 +105,7 @@ void Arrays::download(int field, const Level& level, const Lattice& lattice, voi
     const auto row_bytes = static_cast<std::size_t>(rows.extent[0] * known.interleave) * size;
     const char* from = values.data() + static_cast<std::size_t>(known.component) * size;
     auto* to = static_cast<char*>(dense);
-    for (std::int64_t row = 0; row < lattice.count[1] * lattice.count[2]; ++row) {
+    for (std::int64_t row = 0; row < lattice.cells() / lattice.count[0]; ++row) {
         copy_elements(to, 1, from, apart, count, size);
         to += count * size;
         from += row_bytes;

@@ -68,10 +68,7 @@ Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> module
     for (const KernelPlan& kernel_plan : plan_.kernels) {
         kernels_.push_back(&find(kernel_plan));
         if (divide_alike) kernels_.back()->prefer_shared_memory();
-        Blocks count = domain_extent(kernel_plan.domain, setup.geometry);
-        for (int axis = 0; axis < 3; ++axis)
-            count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
-        if (kernel_plan.blocks > 0) count = {kernel_plan.blocks, 1, 1};
+        const Blocks count = blocks_of(kernel_plan, setup.geometry);
         kernels_.back()->set_strip(rows_of_strip(plan_, kernel_plan, count, setup));
         blocks_.push_back(count);
     }

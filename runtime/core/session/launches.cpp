@@ -75,6 +75,9 @@ PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t 
         case Argument::Kind::slice:
             value.i64 = setup.geometry_of_grid(argument.factor).slice;
             break;
+        case Argument::Kind::volume:
+            value.i64 = setup.geometry_of_grid(argument.factor).volume;
+            break;
         case Argument::Kind::partials:
             value.address = from_.reductions.partials(argument.index);
             break;

@@ -62,8 +62,7 @@ void check_reaches(const LaunchPlan& plan, const Geometry& geometry) {
 
 }  // namespace
 
-Setup::Setup(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRank>& extent, Device& the_device,
-             const SessionOptions& the_options)
+Setup::Setup(LaunchPlan the_plan, const Extent& extent, Device& the_device, const SessionOptions& the_options)
     : plan(std::move(the_plan)), options(the_options), device(&the_device) {
     check_plan(plan);
     if (options.geometry) {

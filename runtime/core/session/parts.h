@@ -19,18 +19,17 @@ constexpr std::int64_t modulo(std::int64_t index, std::int64_t n) {
 // What a session was made from; it stays but for the arrays in the options, which may be bound anew.
 struct Setup {
     // Throws bad_argument where the plan is not sound or cannot run on such a grid or such arrays.
-    Setup(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
-          const SessionOptions& options);
+    Setup(LaunchPlan plan, const Extent& extent, Device& device, const SessionOptions& options);
     // How the arrays of a coarser grid lie (FieldGrid::factor).
     Geometry geometry_of_grid(int factor) const { return rt::geometry_of_grid(factor, geometry, plan.halo); }
     // How a field's array lies: as all of its grid do, but for fields over fewer axes.
     Geometry geometry_of(const FieldPlan& field) const {
         return geometry_of_field(field.grid, geometry, plan.halo);
     }
-    std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }
+    std::int64_t cell_count() const { return geometry.extent.cells(); }
     std::int64_t cell_count(const FieldPlan& field) const {
         const auto extent = field.grid.extent(geometry.extent);
-        return extent[0] * extent[1] * extent[2];
+        return extent.cells();
     }
     // Whether arrays that lie so have the room that kernels need.
     bool has_room_in(const Geometry& other) const;

@@ -22,7 +22,7 @@ void* PieceSteps::neighbour_cell(const Argument& argument, std::int64_t phase) c
     const Neighbour& neighbour = neighbours_[static_cast<std::size_t>(argument.part)];
     if (neighbour.parts == nullptr) return nullptr;
     const Geometry& geometry = parts_.setup.geometry;
-    const std::int64_t plane = parts_.setup.plan.rank == 3 ? geometry.slice : geometry.pitch;
+    const std::int64_t plane = geometry.strides()[static_cast<std::size_t>(geometry.rank - 1)];
     Arrays& arrays = neighbour.parts->arrays;
     const Level& level = arrays.level(argument.field, argument.time, phase);
     const FieldPlan& field = parts_.setup.plan.fields[static_cast<std::size_t>(argument.field)];

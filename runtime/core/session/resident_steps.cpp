@@ -23,14 +23,13 @@ std::unique_ptr<ResidentSteps> ResidentSteps::make(Parts& parts, Kernel& kernel)
     const TimeBlock& block = *parts.setup.plan.time_block;
     const TimeBlock::Resident& resident = *block.resident();
     const Geometry& geometry = parts.setup.geometry;
-    Kernels::Blocks blocks{1, 1, 1};
-    for (int axis = 0; axis < kMaxRank; ++axis) {
-        const auto index = static_cast<std::size_t>(axis);
-        const std::int64_t tile = block.kernel.tile[index];
-        if (geometry.extent[axis] > resident.most_extent[index]) return nullptr;
-        if (geometry.extent[axis] % resident.divisors[index] != resident.remainders[index]) return nullptr;
-        blocks[index] = (geometry.extent[axis] + tile - 1) / tile;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        if (geometry.extent[axis] > resident.most_extent[axis]) return nullptr;
+        if (geometry.extent[axis] % resident.divisors[axis] != resident.remainders[axis]) return nullptr;
     }
+    Kernels::Blocks blocks{1, 1, 1};
+    for (std::size_t axis = 0; axis < blocks.size(); ++axis)
+        blocks[axis] = (geometry.extent[axis] + block.kernel.tile[axis] - 1) / block.kernel.tile[axis];
     const std::int64_t needed = product(blocks);
     if (geometry.elements > kMostElements || needed > parts.setup.device->most_resident_blocks(kernel))
         return nullptr;

@@ -13,7 +13,7 @@ namespace halo::rt {
 
 using session::find_named;
 
-Session::Session(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+Session::Session(LaunchPlan plan, const Extent& extent, Device& device,
                  std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
     : state_(std::make_unique<State>(std::move(plan), extent, device, std::move(modules), options)) {}
 

@@ -12,7 +12,7 @@
 
 namespace halo::rt {
 
-Session::State::State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+Session::State::State(LaunchPlan plan, const Extent& extent, Device& device,
                       std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
     : parts(std::move(plan), extent, device, std::move(modules), options) {
     if (parts.setup.plan.time_block && options.time_block_code.valid()) {

@@ -13,8 +13,8 @@
 namespace halo::rt {
 
 struct Session::State {
-    State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
-          std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
+    State(LaunchPlan plan, const Extent& extent, Device& device, std::vector<std::unique_ptr<Module>> modules,
+          const SessionOptions& options);
 
     session::Parts parts;
     session::Snapshot snapshot{parts};

@@ -2,7 +2,7 @@
 
 namespace halo::rt::session {
 
-Parts::Parts(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
+Parts::Parts(LaunchPlan plan, const Extent& extent, Device& device,
              std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
     : setup(std::move(plan), extent, device, options),
       clock(setup.plan),

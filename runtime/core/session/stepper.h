@@ -16,8 +16,8 @@ namespace halo::rt::session {
 
 // What steppers work on.
 struct Parts {
-    Parts(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
-          std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options);
+    Parts(LaunchPlan plan, const Extent& extent, Device& device, std::vector<std::unique_ptr<Module>> modules,
+          const SessionOptions& options);
     Parts(const Parts&) = delete;  // its members refer to each other
     Parts& operator=(const Parts&) = delete;
 

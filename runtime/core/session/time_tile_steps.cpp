@@ -35,6 +35,7 @@ bool is_known(const Argument& argument) {
         case Argument::Kind::extent:
         case Argument::Kind::pitch:
         case Argument::Kind::slice:
+        case Argument::Kind::volume:
         case Argument::Kind::partials:
         case Argument::Kind::coefs:
         case Argument::Kind::table:
@@ -95,8 +96,9 @@ std::int64_t TimeTileSteps::whole_steps(std::int64_t steps) const {
 
 bool TimeTileSteps::can_run() const {
     const LaunchPlan& plan = parts_.setup.plan;
-    if (plan.rank < 2 || !plan.repeats.empty() || std::ranges::none_of(plan.kernels, is_in_steps) ||
-        parts_.setup.options.time_tiles.steps == 1 || !parts_.setup.device->cache_share())
+    if (plan.rank < 2 || plan.rank > 3 || !plan.repeats.empty() ||
+        std::ranges::none_of(plan.kernels, is_in_steps) || parts_.setup.options.time_tiles.steps == 1 ||
+        !parts_.setup.device->cache_share())
         return false;
     // Refuses plans whose outputs have a past, which moves by copying, and plans with reductions that a step
     // reads, which are known only after their step.
@@ -125,7 +127,7 @@ std::array<bool, kMaxRank> TimeTileSteps::periodic_axes() const {
 
 Sweep TimeTileSteps::sweep_of(int kernel, PreparedLaunch& launch) const {
     const LaunchPlan& plan = parts_.setup.plan;
-    const std::array<std::int64_t, kMaxRank>& extent = parts_.setup.geometry.extent;
+    const Extent& extent = parts_.setup.geometry.extent;
     const KernelPlan& kernel_plan = plan.kernels[static_cast<std::size_t>(kernel)];
     const std::array<bool, kMaxRank> rings = periodic_axes();
     Sweep sweep;
