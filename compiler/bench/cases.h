@@ -33,7 +33,7 @@ struct Case {
     std::string spec;   // of spec_texts()
     std::string title;  // "2D 5-point"
     std::string type;   // "f32" or "f64"
-    Extent extent{1, 1, 1};
+    Extent extent{};
     Section section = Section::sweeps;
     std::int64_t steps = 0;  // of a run; 0: as many as make a measurement
     std::int64_t rows = 0;   // of the table that is summed over

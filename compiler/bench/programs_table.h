@@ -11,9 +11,9 @@ namespace halo::bench {
 
 struct Program {
     std::string spec;                // of spec_texts()
-    Extent extent{1, 1, 1};          // 1 past the rank
+    Extent extent{};                 // 1 past the rank
     std::int64_t steps = 0;          // of the long run
-    Extent small{1, 1, 1};           // such as the interpreter does in a second
+    Extent small{};                  // such as the interpreter does in a second
     std::vector<std::string> set{};  // params, as --set takes them, that suit the grid
     // What its run block says besides grid and steps, where not all of it is from the spec's own: one whose
     // values are the same nearly everywhere would save power, and so time.

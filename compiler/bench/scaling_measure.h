@@ -37,7 +37,7 @@ public:
 private:
     struct RunRequest {
         const ScalingProgram* program = nullptr;
-        Extent extent{1, 1, 1};
+        Extent extent{};
         int devices = 1;
         std::optional<std::int64_t> interval;
         rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;

@@ -43,7 +43,7 @@ driver::Link link_of(const LinkFigures& figures, int devices, bool is_gpu);
 struct ScalingRun {
     int devices = 1;
     int first = 0;  // number of the first of them
-    Extent extent{1, 1, 1};
+    Extent extent{};
     rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
     std::int64_t interval = 1;  // steps from one exchange to the next
     std::int64_t width = 0;     // of a halo that is exchanged, in cells
@@ -66,8 +66,8 @@ struct ModelPoint {
     rt::ExchangeScheme scheme = rt::ExchangeScheme::synchronous;
     std::int64_t interval = 1;
     double cells = 0;
-    double seconds = 0;              // a step
-    rt::Lengths counts{1, 1, 1, 1};  // pieces along each axis
+    double seconds = 0;    // a step
+    rt::Lengths counts{};  // pieces along each axis
     double rate() const { return cells / seconds; }
 };
 

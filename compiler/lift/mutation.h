@@ -44,7 +44,7 @@ enum class Mutation : std::uint8_t {
     drop_unwritten,  // an element that nobody has written is zero
     drop_race,       // what a thread reads is what was there at the barrier
     // Of objects (tests/lift/random_objects_test.cpp).
-    keep_member,  // what is set anew in an object is not seen
+    keep_member,   // what is set anew in an object is not seen
     swap_members,  // the numbers of a list go to its members in the other order
     // Of Fortran (tests/lift/fortran_test.cpp).
     swap_subscripts,   // the last one goes along the row

@@ -105,7 +105,7 @@ int ready(Called* stencil, const char* name, const char* text, int axes, const s
     if (sink.has_errors() || analysis.stencils.empty()) return 0;
     auto made = std::make_unique<Simulation>();
     made->program = std::move(analysis.stencils.front().program);
-    rt::Extent extent{1, 1, 1};
+    rt::Extent extent{};
     std::copy(grid, grid + axes, extent.begin());
     try {
         made->interpreter =

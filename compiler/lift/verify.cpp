@@ -203,7 +203,7 @@ private:
     }
 
     void fill() {
-        rt::Extent extent{1, 1, 1};
+        rt::Extent extent{};
         std::copy(grid_.begin(), grid_.end(), extent.begin());
         interpreter_.emplace(program_, extent, ir::Arithmetic::declared);
         for (const auto& [id, name] : lifted_.spec.params)

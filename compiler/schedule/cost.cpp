@@ -23,7 +23,7 @@ std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
 
 // A block's cells along each axis.
 rt::ByAxis<double> block_cells(const Footprint& footprint, const Schedule& schedule, const Extent& extent) {
-    rt::ByAxis<double> cells{1, 1, 1};
+    rt::ByAxis<double> cells{};
     for (int axis = 0; axis < footprint.rank; ++axis)
         cells[axis] = static_cast<double>(footprint.sweeps_along(axis)
                                               ? extent[axis]

@@ -147,7 +147,7 @@ double direct_latency(const Footprint& footprint, const Schedule& /*schedule*/, 
 std::vector<Lengths> direct_cells(const Footprint& footprint) {
     if (footprint.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
     if (footprint.part_bytes) {
-        Lengths part{1, 1, 1};
+        Lengths part{};
         part[static_cast<std::size_t>(*footprint.swept_axis)] = direct_model::kCellsOfPart;
         return {{1, 1, 1}, part};
     }
@@ -182,7 +182,7 @@ std::vector<Lengths> direct_threads(const Footprint& footprint) {
     }
     for (const auto& [lines, parts] :
          along == 0 ? direct_model::kPartShapesOfRows : direct_model::kPartShapes) {
-        Lengths shape{1, 1, 1};
+        Lengths shape{};
         shape[along == 0 ? 1 : 0] = lines;
         shape[along] = parts;
         shapes.push_back(shape);

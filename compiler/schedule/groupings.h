@@ -19,7 +19,7 @@ inline constexpr std::int64_t kManySteps = std::numeric_limits<std::int64_t>::ma
 struct GroupingRequest {
     const ir::Program& program;  // after the passes
     const Target& target;
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::optional<std::string> pinned;  // settings, as text without mistakes; none: all is chosen
     std::vector<std::string> watched;   // reductions that the run reads after every step
     // Of a run's steps, how many in a row are alike (ir::conditions_of_steps): what does more at once is of

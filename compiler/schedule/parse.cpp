@@ -273,7 +273,7 @@ private:
 
     std::optional<rt::Lengths> read_lengths(std::string_view word, std::string_view value,
                                             SourceRange where) {
-        rt::Lengths result{1, 1, 1};
+        rt::Lengths result{};
         int axes = 0;
         for (std::size_t begin = 0; begin <= value.size(); ++axes) {
             const std::size_t end = std::min(value.find('x', begin), value.size());

@@ -22,7 +22,7 @@ namespace halo::schedule {
 
 struct ResidentSchedule {
     rt::Lengths threads{32, 4, 1};  // of a block
-    rt::Lengths cells{1, 1, 1};     // of a thread: neighbours, in one box
+    rt::Lengths cells{};            // of a thread: neighbours, in one box
     // The grids that the schedule is for: along which axes they are whole boxes, along which a single box
     // spans them, and how many cells the last thread of a row has where it has fewer than the others, else 0.
     std::array<bool, 3> is_whole{}, is_alone{};
@@ -48,12 +48,12 @@ struct ResidentBox {
     // Blocks exchange the field's outer cells whenever it is written: at the faces of which axes, and of any.
     std::array<bool, 3> exchanged_along{};
     bool is_exchanged = false;
-    rt::Lengths padded{1, 1, 1};     // cells of a slot along each axis, with the ghost zone
+    rt::Lengths padded{};            // cells of a slot along each axis, with the ghost zone
     std::int64_t cells = 0;          // of a slot
     std::int64_t offset = 0;         // bytes, in the block's shared memory
     std::int64_t around() const;     // cells of the ghost zone
     std::int64_t exchanged() const;  // of those, at most so many come from other blocks
-    rt::Lengths own{1, 1, 1};
+    rt::Lengths own{};
     int left = 0;  // cells before a row's first own one, rounded up to whole vectors
     bool is_read_around() const { return reach != decltype(reach){}; }
 };
@@ -61,7 +61,7 @@ struct ResidentBox {
 struct ResidentShape {
     std::vector<ResidentBox> boxes;
     std::int64_t shared_bytes = 0;
-    rt::Extent least_extent{1, 1, 1};  // of a grid
+    rt::Extent least_extent{};  // of a grid
     const ResidentBox& box(ir::FieldId field) const;
     std::int64_t blocks(const ResidentSchedule& schedule, const Extent& extent) const;
 };

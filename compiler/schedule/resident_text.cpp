@@ -17,7 +17,7 @@ constexpr std::string_view kResidentWord = "resident";
 
 // "4", "4x2" or "4x2x1"; omitted axes have 1.
 std::optional<rt::Lengths> to_axes(std::string_view text, int rank) {
-    rt::Lengths axes{1, 1, 1};
+    rt::Lengths axes{};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
         const std::size_t cross = std::min(text.find('x'), text.size());
         const auto [end, error] = std::from_chars(text.data(), text.data() + cross, axes[axis]);

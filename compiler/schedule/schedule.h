@@ -65,7 +65,7 @@ struct Schedule {
     rt::Lengths threads{32, 1, 1};  // of a block
     // Of a thread. Direct and Stream: a box of neighbouring cells, cells[0] of them one vector. Tile: the
     // cells of the block's tile that lie `threads` apart, so that a warp's are neighbours.
-    rt::Lengths cells{1, 1, 1};
+    rt::Lengths cells{};
     int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
 
     // A block's cells along an axis. Along the streaming axis, where threads and cells are 1, a block

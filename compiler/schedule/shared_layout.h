@@ -28,7 +28,7 @@ struct StagedLevel {
     ir::FieldId field;
     int time = 0;
     ir::Scalar type = ir::Scalar::f32;
-    rt::Lengths tile{1, 1, 1};  // cells of the block along each axis; 1 along the streaming axis
+    rt::Lengths tile{};  // cells of the block along each axis; 1 along the streaming axis
     std::array<int, rt::kMaxRank> low{}, high{};  // cells kept before and after; of axis 0 rounded up to
                                                   // `vector`; 0 along the streaming axis
     int vector = 1;                               // widest aligned copy of a row, in elements: 1, 2 or 4

@@ -51,7 +51,7 @@ void RunAnalyzer::read(const syntax::GridStatement& grid) {
                                  grid.extents.size()));
         return;
     }
-    rt::Extent extents{1, 1, 1};
+    rt::Extent extents{};
     bool valid = true;
     for (std::size_t i = 0; i < grid.extents.size(); ++i) {
         const std::string what = fmt::format("the number of cells along `{}`", symbols_.axes()[i]);

@@ -31,7 +31,7 @@ void check_grid(const Grid& grid) {
     if (grid.empty() || grid.size() > rt::kMaxRank)
         refuse(fmt::format("a grid has 1 to {} axes, not {}", rt::kMaxRank, grid.size()));
     rt::check_extents(static_cast<int>(grid.size()), [&] {
-        halo::rt::Extent extent{1, 1, 1};
+        halo::rt::Extent extent{};
         std::ranges::copy(grid, extent.begin());
         return extent;
     }());

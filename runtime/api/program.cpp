@@ -61,7 +61,7 @@ Extent extent_of(const ProgramInfo& info, const Grid& grid) {
         throw Error(ErrorCode::bad_argument,
                     fmt::format("the grid of '{}' has {} numbers, cells along {}; {} were given", info.name,
                                 info.axes.size(), fmt::join(info.axes, ", "), grid.size()));
-    Extent extent{1, 1, 1};
+    Extent extent{};
     for (std::size_t axis = 0; axis < grid.size(); ++axis) {
         if (grid[axis] < 1)
             throw Error(ErrorCode::bad_argument, fmt::format("the grid {} has less than 1 cell along {}",

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;      // 8 by
 template <class Number>
 struct ByAxis : std::array<Number, kMaxRank> {
     using Numbers = std::array<Number, kMaxRank>;
-    constexpr ByAxis() : ByAxis({1}) {}
+    constexpr ByAxis() : Numbers{} { this->fill(1); }
     constexpr ByAxis(std::initializer_list<Number> given) : Numbers{} {
         this->fill(1);
         auto next = this->begin();

@@ -257,8 +257,8 @@ enum class Steps : std::uint8_t { all, with_results, without_results, first, fir
 struct KernelPlan {
     std::string name;          // the symbol in the text
     Steps steps = Steps::all;  // that it runs in
-    Lengths threads{1, 1, 1};  // a block's threads (1s on the CPU)
-    Lengths tile{1, 1, 1};     // a block's cells, and one along a fourth axis: blocks_of()
+    Lengths threads{};         // a block's threads (1s on the CPU)
+    Lengths tile{};            // a block's cells, and one along a fourth axis: blocks_of()
     Domain domain;             // whose extents those are
     std::int64_t blocks = 0;   // along x, whatever the grid; 0: by tile and domain
     // Kernels that this one stands for, as its one block does in turn what they would: about as long as so
@@ -331,7 +331,7 @@ struct TimeBlock {
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     std::vector<int> reductions;      // that it gives, at each of its steps; indices into the plan's
-    Extent least_extent{1, 1, 1};     // of grids that it works on
+    Extent least_extent{};            // of grids that it works on
     std::vector<KernelPlan> earlier;  // of a step in several passes: those before the last, in order
     KernelPlan kernel;
     std::variant<WholeGrid, OfPieces, Resident, OfRepeat> kind;
@@ -416,7 +416,7 @@ struct WindowPlan {
 
 // Of kernels that have them as constants.
 struct FixedGrid {
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::int64_t pitch = 0, slice = 0, volume = 0;  // of all arrays, in elements
 };
 

@@ -37,7 +37,7 @@ struct PointWindow {
 
 struct PointGrid {
     int rank = 1;
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::array<double, kMaxRank> spacing{1, 1, 1, 1}, origin{};
     std::optional<PointWindow> window;
 };

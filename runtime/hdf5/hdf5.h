@@ -35,7 +35,7 @@ struct Hdf5Field {
     std::vector<double> origin;   // of the first cell's value; empty: its components lie at different places
     // The array in space, by axis of the grid, x first: one cell along axes that it does not have.
     struct Place {
-        rt::Extent extent{1, 1, 1};
+        rt::Extent extent{};
         std::array<double, kMaxRank> spacing{1, 1, 1, 1}, origin{};
     } place{};
     // What NetCDF calls the axes: "x", or "x_half" where values lie half a cell further.

@@ -17,7 +17,7 @@ namespace halo::rt {
 
 // A field as an array: cells along each axis, and past them the components, which lie side by side.
 struct FieldShape {
-    rt::Extent extent{1, 1, 1};  // x first; 1 past the rank
+    rt::Extent extent{};  // x first; 1 past the rank
     int rank = kMaxRank;
     std::int64_t components = 1;
     bool is_complex = false;  // the two components are one complex number
@@ -34,7 +34,7 @@ struct FieldLayout {
         std::int64_t components = 1;                  // elements of a cell
         ElementType type = ElementType::f32;          // of what is written
         ElementType type_in_file = ElementType::f32;  // what it becomes
-        rt::Extent extent{1, 1, 1};
+        rt::Extent extent{};
     };
     std::vector<Array> arrays;
     std::vector<std::pair<std::int64_t, std::string>> rest;  // by place; the first rank's are written

@@ -41,8 +41,8 @@ struct Piece {
 
 struct Decomposition {
     Grid grid;
-    Lengths counts{1, 1, 1, 1};  // pieces along each axis
-    std::vector<Piece> pieces;   // by place, x fastest
+    Lengths counts{};           // pieces along each axis
+    std::vector<Piece> pieces;  // by place, x fastest
 
     int count() const { return static_cast<int>(pieces.size()); }
     bool is_cut(int axis) const { return counts[static_cast<std::size_t>(axis)] > 1; }

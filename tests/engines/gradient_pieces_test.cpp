@@ -198,7 +198,7 @@ std::optional<rt::Decomposition> cut_for_all(const ir::Program& program, const a
     if (turns.earlier) others.push_back(&turns.earlier->program);
     const driver::CutRules rules = driver::cut_rules(program, others, extent);
     for (int attempt = 0; attempt < 30; ++attempt) {
-        rt::Lengths counts{1, 1, 1, 1};
+        rt::Lengths counts{};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
         if (std::ranges::count(counts, 1) == rt::kMaxRank) continue;

@@ -23,7 +23,7 @@ namespace {
 struct ByteProgram {
     std::uint64_t seed = 0;
     int rank = 2;
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::string text;
 };
 

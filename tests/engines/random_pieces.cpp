@@ -23,7 +23,7 @@ std::optional<rt::Decomposition> random_cut(const ir::Program& program, const dr
     // Where kernels cannot store at neighbours, direct exchange is asynchronous, block by block.
     const bool is_asynchronous = options.scheme == rt::ExchangeScheme::asynchronous;
     for (int attempt = 0; attempt < 30; ++attempt) {
-        rt::Lengths counts{1, 1, 1, 1};
+        rt::Lengths counts{};
         for (std::size_t axis = 0; axis < counts.size(); ++axis)
             if (rules.may[axis]) counts[axis] = random.between(1, 3);
         const bool is_any = random.between(0, 2) == 0;

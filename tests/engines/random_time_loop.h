@@ -17,7 +17,7 @@ namespace halo::test {
 
 struct RandomTimeLoop {
     std::string text;
-    halo::rt::Extent grid{1, 1, 1};
+    halo::rt::Extent grid{};
     int steps = 1;
     schedule::TemporalSchedule temporal;
     std::string describe() const;
@@ -33,7 +33,7 @@ std::optional<lower::Lowered> lower_temporal(const ir::Program& program, const R
 // fewer, on a grid of some of them.
 struct RandomResident {
     schedule::ResidentSchedule schedule;
-    halo::rt::Extent grid{1, 1, 1};
+    halo::rt::Extent grid{};
     int steps = 1;
     std::string describe(const std::string& text, int rank) const;  // of the loop that is done so
 };

@@ -31,7 +31,7 @@ struct TypedField {
 struct TypedProgram {
     std::uint64_t seed = 0;
     int rank = 1;
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::vector<TypedField> fields;
     std::vector<std::string> statements;
     std::string param = "3";  // an i32

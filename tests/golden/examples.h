@@ -14,7 +14,7 @@ namespace halo::test {
 struct Example {
     std::string name;     // of the file, without its ending
     ir::Program program;  // optimised
-    schedule::Extent extent{1, 1, 1};
+    schedule::Extent extent{};
 };
 
 // All of dsl_examples, those that are measured (bench/) too, by name.

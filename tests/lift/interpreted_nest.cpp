@@ -96,7 +96,7 @@ bool InterpretedNest::run(const Memory& memory, const double* numbers, void** ar
     entered_ = false;
     if (!lifted_.spec.is_exact || !holds(numbers)) return false;
     const lift::Form& form = lifted_.form;
-    halo::rt::Extent extent{1, 1, 1};
+    halo::rt::Extent extent{};
     for (std::size_t a = 0; a < form.grid.size(); ++a)
         extent[a] = number(form.grid[a], numbers);
     ir::Interpreter run(program_, extent, ir::Arithmetic::declared);

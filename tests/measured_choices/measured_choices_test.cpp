@@ -66,7 +66,7 @@ Measured read_measured() {
 }
 
 schedule::Extent extent_of(const std::string& grid) {
-    schedule::Extent extent{1, 1, 1};
+    schedule::Extent extent{};
     std::istringstream text(grid);
     char by = 'x';
     for (std::size_t axis = 0; axis < extent.size() && by == 'x'; ++axis) {

@@ -17,7 +17,7 @@ namespace halo::test {
 struct OfflineCase {
     std::string text;      // of the spec; only arithmetic that is the same on every machine
     std::string schedule;  // as for --schedule
-    halo::rt::Extent extent{1, 1, 1};
+    halo::rt::Extent extent{};
     bool is_fixed = false;  // emitted for that grid alone
     // The grid that the schedule is chosen for, where it is another one.
     std::optional<halo::rt::Extent> planned_extent{};

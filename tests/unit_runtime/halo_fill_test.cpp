@@ -47,7 +47,7 @@ ImageSource walk(BoundaryKind low, BoundaryKind high, std::int64_t index, std::i
 
 struct Case {
     int rank = 1;
-    halo::rt::Extent extent{1, 1, 1};
+    halo::rt::Extent extent{};
     FieldPlan field;
     std::array<std::array<int, 2>, kMaxRank> layout{};  // the halo of the arrays, at least the field's
 

@@ -25,7 +25,7 @@ std::string place_of(const SourceFile& source, std::uint32_t at) {
 
 // Of a grid that the function fixes.
 std::optional<schedule::Extent> fixed_extent(const lift::Lifted& lifted) {
-    schedule::Extent extent{1, 1, 1};
+    schedule::Extent extent{};
     for (std::size_t a = 0; a < lifted.form.grid.size(); ++a) {
         const auto cells = lifted.form.grid[a].constant();
         if (!cells) return std::nullopt;

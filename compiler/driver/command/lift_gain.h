@@ -12,7 +12,7 @@ namespace halo::driver {
 struct LiftGain {
     std::int64_t bytes = 0;  // that must cross the memory bus for a cell
     double flops = 0;        // of a cell
-    schedule::Extent extent{1, 1, 1};
+    schedule::Extent extent{};
     bool is_typical = true;  // the extent: the function's sizes are parameters
     double cells_per_second = 0;
 };

@@ -80,7 +80,7 @@ struct RunRequest {
 
     std::string name;
     std::vector<std::string> axes;
-    Extent extent{1, 1, 1};
+    Extent extent{};
     std::array<double, rt::kMaxRank> spacing{1, 1, 1, 1}, origin{};  // coordinates, by axis
     std::array<bool, rt::kMaxRank>
         is_stretched{};  // coordinates are the cells' numbers where the spacing differs

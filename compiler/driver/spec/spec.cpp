@@ -160,7 +160,7 @@ const sema::AnalyzedStencil& choose_stencil(const CheckedSpec& spec, const std::
 std::optional<schedule::Extent> choose_grid(const CheckedSpec& spec, const ir::Program& program,
                                             const std::string& grid) {
     if (!grid.empty()) {
-        schedule::Extent extent{1, 1, 1};
+        schedule::Extent extent{};
         std::vector<std::int64_t> cells = parse_grid(grid, ir::axis_names(program));
         std::copy(cells.begin(), cells.end(), extent.begin());
         return extent;

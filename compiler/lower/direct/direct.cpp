@@ -239,8 +239,8 @@ private:
         const int vector = cells_[0];
         const auto at = [&](int x) { return CellIndex{x, y, z, rows.w}; };
         if (rows.left == 0 && rows.right == 0) {
-            load_cells(read, at(beside.left), context_.array(read.level),
-                       context_.place(read.level, offset), loads);
+            load_cells(read, at(beside.left), context_.array(read.level), context_.place(read.level, offset),
+                       loads);
             return;
         }
         // A single row's pointer stands beside others; inside a loop it has a scope of its own.
@@ -500,7 +500,7 @@ private:
     Images& images_;
     const ir::Offset low_, high_;
     StrategyResult result_;
-    rt::Lengths cells_{1, 1, 1};
+    rt::Lengths cells_{};
     CellIndex counts_{1, 1, 1, 1};
     CellIndex first_;
     bool is_packed_ = false;  // four cells of a row in a word

@@ -264,7 +264,7 @@ protected:
 
     struct Slab {  // the ghost cells past both faces of a box along an axis
         int axis = 0;
-        rt::Lengths extent{1, 1, 1};    // of messages
+        rt::Lengths extent{};           // of messages
         std::array<bool, 3> is_wide{};  // reaches past the faces of this axis, too
         bool is_beside = false;         // of those, the ones past faces of the first axis
         bool is_exchanged = false;      // has cells that other blocks send

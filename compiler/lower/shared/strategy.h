@@ -15,8 +15,8 @@ namespace halo::lower {
 
 struct StrategyResult {
     kernel::KernelFunction
-        function;               // body, constants and comment; name and parameters are added by the caller
-    rt::Lengths tile{1, 1, 1};  // a block's cells
+        function;        // body, constants and comment; name and parameters are added by the caller
+    rt::Lengths tile{};  // a block's cells
     std::int64_t dynamic_shared_bytes = 0;
 };
 

@@ -20,7 +20,7 @@ std::vector<std::string> temporal_roles();
 
 struct TemporalResult {
     StrategyResult kernel;
-    rt::Extent least_extent{1, 1, 1};  // of a grid that it works on
+    rt::Extent least_extent{};  // of a grid that it works on
 };
 
 // context: of a view of the whole step. levels: of each state that are new; the kernel writes level `levels`

@@ -155,7 +155,7 @@ private:
             return;
         static constexpr const char* kFirstNames[] = {"first_i", "first_j", "first_k"};
         CellIndex first;
-        rt::Lengths cells{1, 1, 1};
+        rt::Lengths cells{};
         Expr inside;
         body().push_back(kernel::BlankLine{});
         for (int axis = 0; axis < context_.rank(); ++axis) {
