@@ -72,7 +72,8 @@ void check_place(const Grid& grid, const Place& place) {
 }
 
 std::int64_t volume_of(const View& view, const Grid& grid) {
-    return view.volume == 0 && grid.size() > 3 ? view.slice * grid[2] : view.volume;
+    if (grid.size() <= 3) return 0;  // whatever a caller has left there
+    return view.volume == 0 ? view.slice * grid[2] : view.volume;
 }
 
 void check_levels(int past, int scratch) {

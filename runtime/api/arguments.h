@@ -26,7 +26,7 @@ struct Place {
 };
 void check_place(const Grid& grid, const Place& place);
 
-// Elements from a volume of a view to the next.
+// Elements from a volume of a view to the next; 0 where there is one.
 std::int64_t volume_of(const View& view, const Grid& grid);
 
 // Levels of the past, and arrays that are written next: 0 or more, and no more than a program could have.

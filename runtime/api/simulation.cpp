@@ -53,7 +53,8 @@ double SimulationState::get(const std::string& param) const {
                 fmt::format("parameter '{}' has no default and was not given a value", param));
 }
 
-View view_of(const rt::Session& session, const std::string& field, int level, const Extent& first) {
+View view_of(const rt::Session& session, const std::string& field, int level,
+             const std::array<std::int64_t, rt::kMaxRank>& first) {
     const rt::LaunchPlan& plan = session.plan();
     const rt::FieldPlan& known =
         plan.fields[static_cast<std::size_t>(find_named(plan.fields, field, "field", plan.name))];
@@ -70,7 +71,7 @@ View view_of(const rt::Session& session, const std::string& field, int level, co
     View view;
     view.memory = session.level_arrays(field)[static_cast<std::size_t>(-level)];
     view.bytes = place.elements * rt::size_of(known.type);
-    const Extent own = known.grid.offset(first);
+    const auto own = known.grid.offset(first);
     view.first_cell = place.element_of(own);
     view.pitch = place.pitch;
     view.slice = place.slice;

@@ -40,7 +40,8 @@ int find_named(const std::vector<Item>& items, const std::string& name, const ch
 }
 
 // The array of a level of a session's field, with cell `first` as its first one.
-View view_of(const halo::rt::Session& session, const std::string& field, int level, const Extent& first);
+View view_of(const halo::rt::Session& session, const std::string& field, int level,
+             const std::array<std::int64_t, halo::rt::kMaxRank>& first);
 
 struct ConditionState {
     std::shared_ptr<const ProgramSource> program;

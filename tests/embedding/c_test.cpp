@@ -40,8 +40,8 @@ TEST_CASE("C is told what is wrong, and null pointers are") {
     CHECK(halo_program_field(program, 1, &info) == HALO_BAD_ARGUMENT);
 
     const int64_t grid[] = {8, 8};
-    CHECK(halo_simulation_create(program, device, grid, 4, &simulation) == HALO_BAD_ARGUMENT);
-    CHECK(says(halo_message(), "1 to 3 axes, not 4"));
+    CHECK(halo_simulation_create(program, device, grid, 5, &simulation) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "1 to 4 axes, not 5"));
     CHECK(halo_simulation_create(program, nullptr, grid, 2, &simulation) == HALO_BAD_ARGUMENT);
     CHECK(says(halo_message(), "the device is NULL"));
     CHECK(halo_simulation_create(program, device, grid, 2, nullptr) == HALO_BAD_ARGUMENT);

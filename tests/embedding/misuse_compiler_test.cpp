@@ -49,7 +49,7 @@ TEST_CASE("misuse of the compiler: every argument") {
     null(halo_precompile(program, device, nullptr, 1, 1, &task));
     null(halo_precompile(program, device, grid, 1, 1, nullptr));
     refused(halo_precompile(program, device, grid, 1, -1, &task), "-1 items");
-    refused(halo_precompile(program, device, grid, 0, 1, &task), "1 to 3 axes");
+    refused(halo_precompile(program, device, grid, 0, 1, &task), "1 to 4 axes");
     refused(halo_precompile(program, device, huge, 1, 1, &task), "between 1 and 2147483647");
     null(halo_precompile_on(nullptr, &device, 1, grid, 1, 1, 0, &task));
     null(halo_precompile_on(program, nullptr, 1, grid, 1, 1, 0, &task));

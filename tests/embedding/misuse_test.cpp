@@ -112,11 +112,11 @@ TEST_CASE("misuse: grids, layouts and views that cannot be") {
     refuse_grid(8, 0, "between 1 and 2147483647");
     refuse_grid(-8, 8, "between 1 and 2147483647");
     refuse_grid(2147483647, 2147483647, "too large to index");
-    for (const int axes : {0, -1, 4, std::numeric_limits<int>::max()}) {
-        refused(halo_simulation_create(it.program, it.device, it.grid, axes, &simulation), "1 to 3 axes");
+    for (const int axes : {0, -1, 5, std::numeric_limits<int>::max()}) {
+        refused(halo_simulation_create(it.program, it.device, it.grid, axes, &simulation), "1 to 4 axes");
         layout = it.layout;
         layout.axes = axes;
-        refused(halo_simulation_create_in(it.program, it.device, &layout, &simulation), "1 to 3 axes");
+        refused(halo_simulation_create_in(it.program, it.device, &layout, &simulation), "1 to 4 axes");
     }
 
     halo_field* field = nullptr;

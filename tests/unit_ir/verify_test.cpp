@@ -43,7 +43,7 @@ TEST_CASE("the arena is in order and its handles name something") {
     CHECK(notices("no such field", [](Program& p) { p.fields.clear(); }));
     CHECK(notices("no such coef", [](Program& p) { p.exprs[0].node = CoefElement{{7}, 0}; }));
     CHECK(notices("given no expression", [](Program& p) { first_assign(p).value.index = 1000000; }));
-    CHECK(notices("one to 3 axes", [](Program& p) { p.axes.clear(); }));
+    CHECK(notices("one to 4 axes", [](Program& p) { p.axes.clear(); }));
 }
 
 TEST_CASE("types are as each node asks") {

@@ -63,7 +63,7 @@ TEST_CASE("all rows of a cube are one block") {
         for (int y = -1; y <= 1; ++y)
             for (int x = -1; x <= 1; ++x)
                 cube.push_back({x, y, z});
-    CHECK(row_blocks(read_of(cube), {4, 2, 1}) == std::vector<RowBlock>{{{0, 4}, {0, 3}, 1, 1}});
+    CHECK(row_blocks(read_of(cube), {4, 2, 1}) == std::vector<RowBlock>{{{0, 4}, {0, 3}, 0, 1, 1}});
 }
 
 TEST_CASE("neighbours beside a vector are loaded one by one where they are few") {

@@ -35,7 +35,7 @@ TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
     REQUIRE(layout.levels.size() == 1);
     const StagedLevel& u = layout.levels[0];
     CHECK(u.vector == 4);
-    CHECK(u.low == halo::rt::Lengths{4, 1, 1});
+    CHECK(u.low == decltype(u.low){4, 1, 1});
     CHECK(u.pitch == 40);
     CHECK(u.rows == 10);
     CHECK(u.planes == 6);

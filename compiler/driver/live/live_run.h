@@ -50,7 +50,7 @@ private:
     struct Probe {
         std::int64_t number = 0;
         std::string field;
-        Extent cell{};
+        std::array<std::int64_t, rt::kMaxRank> cell{};
         History values;
     };
 

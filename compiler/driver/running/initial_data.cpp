@@ -32,7 +32,7 @@ void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, c
     };
     if (made == engine.whole_box_of(field.name) && std::ranges::all_of(times_of(field), copy_on_device))
         return;
-    Extent to_maker{};
+    std::array<std::int64_t, rt::kMaxRank> to_maker{};
     std::ranges::transform(made.begin, to_maker.begin(), std::negate<>());
     std::vector<rt::Box> wanted;
     for (const rt::Box& box : engine.computed_boxes_of(field.name))
