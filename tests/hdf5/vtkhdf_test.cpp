@@ -141,3 +141,21 @@ TEST_CASE("what an image of VTK cannot hold is refused before the run") {
     }
     CHECK(folder.names() == std::vector<std::string>{"images.halo"});
 }
+
+TEST_CASE("of four axes an image of VTK holds a part of one cell along the fourth") {
+    Folder folder;
+    folder.write("four.halo",
+                 "stencil four(x, y, z, w) {\n    field u: f32 { boundary clamp }\n    u[t+1] = u[x-1] / 2 + "
+                 "u[w+1] / 2\n}\n\n"
+                 "run four {\n    grid 5, 4, 3, 2\n    steps 1\n    init u = x + 10*w\n}\n");
+    const Outcome whole =
+        folder.haloc({"run", "four.halo", "--device", "interpreter", "--save", "u=a.vtkhdf"});
+    CHECK(whole.code == 2);
+    CHECK(contains(whole.err, "an image of VTK has three axes"));
+    const Outcome part =
+        folder.haloc({"run", "four.halo", "--device", "interpreter", "--save", "u@w=1=a.vtkhdf"});
+    INFO(part.err);
+    CHECK(part.code == 0);
+    CHECK(array_in(Hdf5Contents(folder.path() + "/a.vtkhdf"), "VTKHDF/PointData/u").shape ==
+          std::vector<std::int64_t>{3, 4, 5});
+}

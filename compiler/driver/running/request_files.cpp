@@ -109,6 +109,11 @@ void check_netcdf(const Output& output) {
 void check_vtk_image(const RunRequest& request, const Output& output) {
     const std::string& name = output.field.name;
     refuse_complex(output, "VTK");
+    const std::int64_t volumes = output.part ? output.part->count[3] : output.grid.extent(request.extent)[3];
+    if (volumes > 1)
+        refuse_usage(
+            fmt::format("{} cannot be saved to {}: an image of VTK has three axes", name, output.path),
+            fmt::format("save a part, as {}@{}=0, or name an .h5 file", name, request.axes[3]));
     refuse_apart(output, "an image of VTK has one grid", "save its components to files of their own");
     for (const Output& other : request.outputs) {
         if (!shares_file(other, output) ||
