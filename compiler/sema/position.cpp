@@ -4,8 +4,6 @@ namespace halo::sema {
 
 namespace {
 
-constexpr int kPlaces = 8;
-
 int distance(Halves a, Halves b) {
     return std::popcount(static_cast<unsigned>(a ^ b));
 }
@@ -15,19 +13,24 @@ int distance(Halves a, Halves b) {
 Places Places::of(Position position, int rank) {
     const Halves all = static_cast<Halves>((1u << static_cast<unsigned>(rank)) - 1u);
     Places result{0, std::nullopt};
-    for (int place = 0; place < kPlaces; ++place) {
+    for (int place = 0; place < (1 << rank); ++place) {
         if (((place ^ position.half) & position.fixed) == 0)
-            result.set = static_cast<std::uint8_t>(result.set | (1u << place));
+            result.set = static_cast<Places::Set>(result.set | (1u << place));
     }
     if ((position.fixed & all) == all) result.own = position.half;
     return result;
+}
+
+bool Places::is_anywhere(int rank) const {
+    const auto all = static_cast<Set>((1u << (1u << static_cast<unsigned>(rank))) - 1u);
+    return (set & all) == all;
 }
 
 Places Places::flipped(Halves axes) const {
     Places result{0, own};
     for (int place = 0; place < kPlaces; ++place) {
         if (contains(static_cast<Halves>(place)))
-            result.set = static_cast<std::uint8_t>(result.set | (1u << (place ^ axes)));
+            result.set = static_cast<Places::Set>(result.set | (1u << (place ^ axes)));
     }
     if (own) result.own = static_cast<Halves>(*own ^ axes);
     return result;
@@ -37,13 +40,13 @@ Places Places::also_flipped(Halves axes) const {
     Places result = *this;
     for (int some = 1; some < kPlaces; ++some) {
         if ((some & ~axes) == 0)
-            result.set = static_cast<std::uint8_t>(result.set | flipped(static_cast<Halves>(some)).set);
+            result.set = static_cast<Places::Set>(result.set | flipped(static_cast<Halves>(some)).set);
     }
     return result;
 }
 
 Places Places::joined(const Places& other) const {
-    Places result{static_cast<std::uint8_t>(set & other.set), std::nullopt};
+    Places result{static_cast<Places::Set>(set & other.set), std::nullopt};
     const bool agree = !own || !other.own || *own == *other.own;
     const std::optional<Halves> wish = own ? own : other.own;
     if (agree && wish && result.contains(*wish)) result.own = wish;

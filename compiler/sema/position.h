@@ -5,9 +5,12 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "runtime/core/grid_rules.h"
 
 namespace halo::sema {
 
@@ -42,13 +45,19 @@ struct Position {
 // Places that an expression can take: a derivative can be evaluated at its operand's place and half a cell
 // away. `own` is its place where nothing is preferred: that of its fields.
 struct Places {
-    std::uint8_t set = 0xFF;  // bit h for the place h (Halves)
+    using Set = std::uint16_t;  // bit h for the place h (Halves)
+    static constexpr int kPlaces = 1 << rt::kMaxRank;
+    static_assert(kPlaces == std::numeric_limits<Set>::digits);
+
+    Set set = std::numeric_limits<Set>::max();
     std::optional<Halves> own;
 
     static Places anywhere() { return {}; }
-    static Places only(Halves place) { return {static_cast<std::uint8_t>(1u << place), place}; }
+    static Places only(Halves place) { return {static_cast<Set>(1u << place), place}; }
     static Places of(Position position, int rank);
 
+    // Whether it takes every place there is with so many axes.
+    bool is_anywhere(int rank) const;
     bool contains(Halves place) const { return ((set >> place) & 1u) != 0; }
     Places also_flipped(Halves axes) const;  // and all that are half a cell away along some of `axes`
     Places flipped(Halves axes) const;       // half a cell away along all of `axes`, and nowhere else

@@ -332,6 +332,26 @@ TEST_CASE("what lies apart does not meet") {
           std::vector<DiagnosticKind>{DiagnosticKind::invalid_offset});
 }
 
+TEST_CASE("of four axes there are sixteen places in a cell") {
+    const auto of = [](const std::string& lines) {
+        return analyze_text("stencil test(x, y, z, w) {\n" + lines + "\n}\n");
+    };
+    for (const std::string place : {"x+1/2, w+1/2", "y+1/2, w+1/2", "x+1/2, y+1/2, z+1/2, w+1/2", "w+1/2"}) {
+        INFO(place);
+        const std::string fields = "field p: f32\nfield u: f32 at " + place + "\n";
+        const Analyzed read = of(fields + "p[t+1] = u[" + place + "]\nu[t+1] = u + p[" + place + "]");
+        CHECK(read.messages == "");
+        // Derived along z half a cell from p.
+        const bool is_along_z = place.find('z') != std::string::npos;
+        const std::string inside = is_along_z ? place : place + ", z+1/2";
+        CHECK(of(fields + "p[t+1] = d(u[" + inside + "], z)\nu[t+1] = u").messages == "");
+    }
+    CHECK(of("field p: f32\nfield u: f32 at w+1/2\np[t+1] = d(u, w)\nu[t+1] = u + d(p, w)").messages == "");
+    const std::vector<DiagnosticKind> kinds{DiagnosticKind::position_mismatch};
+    CHECK(of("field p: f32\nfield u: f32 at w+1/2\np[t+1] = p + u\nu[t+1] = u").kinds == kinds);
+    CHECK(of("field p: f32\nfield u: f32 at x+1/2, w+1/2\np[t+1] = d(u, x)\nu[t+1] = u").kinds == kinds);
+}
+
 TEST_CASE("a let between the cells makes the statements before it staggered, too") {
     const Analyzed spec = analyze_text(R"(
 stencil s(x) {
