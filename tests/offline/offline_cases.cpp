@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <stdexcept>
+
 #include "offline_files.h"
 
 namespace halo::test {
@@ -486,6 +489,14 @@ const std::vector<OfflineCase>& cases_on_the_chip() {
         {kFewerAxesOfPlane, "resident threads=16x4 cells=2x2", {64, 16, 1}},
     };
     return cases;
+}
+
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil) {
+    const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
+        return each.text.find("stencil " + stencil + "(") != std::string::npos && !each.is_fixed;
+    });
+    if (found == cases.end()) throw std::out_of_range("no case of the stencil " + stencil);
+    return *found;
 }
 
 std::vector<OfflineCase> all_offline_cases() {

@@ -72,15 +72,6 @@ std::string build_on_host(const std::string& name) {
            " -O0 -w -x c main.c -x none offline.o -o program -lstdc++ -lm";
 }
 
-// The first case of that stencil, for any grid.
-const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil) {
-    const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
-        return each.text.find(std::string("stencil ").append(stencil)) != std::string::npos && !each.is_fixed;
-    });
-    REQUIRE(found != cases.end());
-    return *found;
-}
-
 }  // namespace
 
 TEST_CASE("the launcher runs steps, halos, levels and reductions", "[offline]") {

@@ -27,6 +27,8 @@ const std::vector<OfflineCase>& offline_cases();
 const std::vector<OfflineCase>& cases_of_several_steps();  // by one kernel; five are more than it does
 const std::vector<OfflineCase>& cases_on_the_chip();       // by `resident` schedules
 std::vector<OfflineCase> all_offline_cases();
+// The first case of that stencil, for any grid. std::out_of_range where there is none.
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil);
 
 struct Offline {
     ir::Program program;

@@ -57,7 +57,7 @@ TEST_CASE("the kernels stand in the source byte for byte, and the same input giv
 }
 
 TEST_CASE("the header offers a function for each param, field level and reduction", "[offline]") {
-    const Offline heat = make_offline(offline_cases()[0]);
+    const Offline heat = make_offline(first_of(offline_cases(), "heat3d"));
     for (const char* text :
          {"heat3d_create(long long nx, long long ny, long long nz, heat3d_solver** solver)",
           "heat3d_set_lambda(heat3d_solver* solver, double value);  // to be set before",
@@ -69,7 +69,7 @@ TEST_CASE("the header offers a function for each param, field level and reductio
         INFO(text);
         CHECK(contains(heat.files.header, text));
     }
-    const Offline wave = make_offline(offline_cases()[4]);
+    const Offline wave = make_offline(first_of(offline_cases(), "wave"));
     CHECK(contains(wave.files.header, "wave_set_p_before(wave_solver* solver, const float* values)"));
     CHECK(
         contains(wave.files.header, "wave_set_c(wave_solver* solver, const double* weights);  // 2 weights"));
@@ -104,7 +104,7 @@ TEST_CASE("several steps are done by one launch where the grid has room for its 
 }
 
 TEST_CASE("a let is read but not set, and a name of a kernel is left to it", "[offline]") {
-    const Offline stages = make_offline(offline_cases()[3]);
+    const Offline stages = make_offline(first_of(offline_cases(), "register"));
     CHECK_FALSE(contains(stages.files.header, "register_set_create"));
     CHECK(contains(stages.files.header, "register_get_create("));
     std::set<std::string> kernels;
@@ -116,7 +116,7 @@ TEST_CASE("a let is read but not set, and a name of a kernel is left to it", "[o
 }
 
 TEST_CASE("a file name that would break out of the include is refused", "[offline]") {
-    const Offline line = make_offline(offline_cases()[5]);
+    const Offline line = make_offline(first_of(offline_cases(), "line"));
     for (const char* stem : {"", "a\"b", "a\\b", "a\nb"}) {
         CHECK_THROWS_AS(emit::print_offline(line.lowered.kernels, line.lowered.plan, stem), UnsupportedError);
     }
