@@ -3,6 +3,8 @@
 
 #include "catch.h"
 #include "compare_engines.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/offline_target.h"
 #include "compiler/lower/fixed_grid.h"
 #include "compiler/lower/lower.h"
 #include "emulated_device.h"
@@ -91,4 +93,33 @@ TEST_CASE("random programs of four axes in pieces") {
         },
         4);
     CHECK(cut * 4 >= seeds.count);
+}
+
+// By the schedules that a run in pieces chooses: reductions are added up plane by plane, so that the sums
+// have the same bits however the grid is cut.
+TEST_CASE("random programs of four axes in pieces on emulated CUDA") {
+    GeneratorOptions options = programs_of_four_axes();
+    options.repeats = false;
+    options.max_cells = 600;
+    const Seeds seeds = seeds_from_environment(45001, 12);
+    std::uint64_t cut = 0, reducing = 0;
+    const auto lower = [](const ir::Program& piece) {
+        driver::CodeOptions code;
+        code.target = driver::offline_target("sm_90");
+        code.single_steps = code.reductions_by_plane = true;
+        return driver::cuda_code(piece, driver::choose_plan(piece, code).plan()).lowered;
+    };
+    check_engine(
+        options, seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            emulator::EmulatedDevice one, other;
+            const CutRun run =
+                run_in_pieces(program, reference, source.seed, {&one, &other}, lower, load_cuda);
+            cut += run.is_cut ? 1 : 0;
+            reducing += run.is_cut && ir::reduces(program) ? 1 : 0;
+            return run.wrong.empty() ? "" : run.description + ": " + run.wrong;
+        },
+        4);
+    CHECK(cut * 4 >= seeds.count);
+    if (seeds.count > 1) CHECK(reducing > 0);
 }

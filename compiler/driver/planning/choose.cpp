@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
@@ -10,6 +11,7 @@
 #include "compiler/schedule/fuse.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/strategies.h"
+#include "runtime/core/grid_rules.h"
 
 namespace halo::driver {
 
@@ -103,9 +105,10 @@ void share_launches(std::vector<StageChoice>& choices, const ir::Program& progra
     }
 }
 
-// By rank: blocks of one plane, or row, of the last axis.
-constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
-                                    "direct threads=32x8x1 cells=1x1x1"};
+// By rank: blocks of one plane, or row; those of a volume are adjacent.
+constexpr std::array<const char*, rt::kMaxRank> kByPlane{"", "direct threads=256x1 cells=1x1",
+                                                         "direct threads=32x8x1 cells=1x1x1",
+                                                         "direct threads=32x8x1 cells=1x1x1"};
 
 }  // namespace
 
@@ -140,7 +143,7 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
         if (is_for_all && footprint.in_place) pinned.text = sharing_alone(pinned, program.rank());
         const bool by_plane =
             options.reductions_by_plane && pinned.text.empty() && ir::reduces(program, stages[i]);
-        if (by_plane) pinned.text = kByPlane[program.rank() - 1];
+        if (by_plane) pinned.text = kByPlane.at(static_cast<std::size_t>(program.rank() - 1));
         choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
         if (by_plane) choices.back().pinned = false;
     }
