@@ -491,11 +491,12 @@ const std::vector<OfflineCase>& cases_on_the_chip() {
     return cases;
 }
 
-const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil) {
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil) {
+    const std::string begin = "stencil " + std::string(stencil) + "(";
     const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
-        return each.text.find("stencil " + stencil + "(") != std::string::npos && !each.is_fixed;
+        return each.text.find(begin) != std::string::npos && !each.is_fixed;
     });
-    if (found == cases.end()) throw std::out_of_range("no case of the stencil " + stencil);
+    if (found == cases.end()) throw std::out_of_range("no case of the " + begin);
     return *found;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/emit/launcher.h"
@@ -28,7 +29,7 @@ const std::vector<OfflineCase>& cases_of_several_steps();  // by one kernel; fiv
 const std::vector<OfflineCase>& cases_on_the_chip();       // by `resident` schedules
 std::vector<OfflineCase> all_offline_cases();
 // The first case of that stencil, for any grid. std::out_of_range where there is none.
-const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil);
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil);
 
 struct Offline {
     ir::Program program;
