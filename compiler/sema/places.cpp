@@ -335,7 +335,7 @@ Halves Evaluator::own_place(syntax::ExprId id) {
     if (!is_staggered_) return 0;
     const Places all = places(id);
     if (all.own) return *all.own;
-    if (all.is_anywhere(symbols_.rank()) || all.set == 0)
+    if (all.is_anywhere || all.set == 0)
         return 0;  // of no field; or in conflict, which is reported where the operands meet
     report(DiagnosticKind::ambiguous_position, where(id),
            "this could be computed at several places in the cells")
@@ -404,8 +404,7 @@ const Symbol* Evaluator::let_to_move(syntax::ExprId id) {
     in_shared_ = false;
     for (int i = 0; let != nullptr && i < kMaxLets; ++i) {
         const Places all = places(let->let->value);
-        const bool is_known = !all.is_anywhere(symbols_.rank());
-        if (is_known && all.contains(wanted_)) return let;
+        if (!all.is_anywhere && all.contains(wanted_)) return let;
         let = placeless_let(part_elsewhere(let->let->value));
     }
     return nullptr;

@@ -12,7 +12,7 @@ int distance(Halves a, Halves b) {
 
 Places Places::of(Position position, int rank) {
     const Halves all = static_cast<Halves>((1u << static_cast<unsigned>(rank)) - 1u);
-    Places result{0, std::nullopt};
+    Places result{0, std::nullopt, position.fixed == 0};
     for (int place = 0; place < (1 << rank); ++place) {
         if (((place ^ position.half) & position.fixed) == 0)
             result.set = static_cast<Places::Set>(result.set | (1u << place));
@@ -21,13 +21,8 @@ Places Places::of(Position position, int rank) {
     return result;
 }
 
-bool Places::is_anywhere(int rank) const {
-    const auto all = static_cast<Set>((1u << (1u << static_cast<unsigned>(rank))) - 1u);
-    return (set & all) == all;
-}
-
 Places Places::flipped(Halves axes) const {
-    Places result{0, own};
+    Places result{0, own, is_anywhere};
     for (int place = 0; place < kPlaces; ++place) {
         if (contains(static_cast<Halves>(place)))
             result.set = static_cast<Places::Set>(result.set | (1u << (place ^ axes)));
@@ -46,7 +41,7 @@ Places Places::also_flipped(Halves axes) const {
 }
 
 Places Places::joined(const Places& other) const {
-    Places result{static_cast<Places::Set>(set & other.set), std::nullopt};
+    Places result{static_cast<Places::Set>(set & other.set), std::nullopt, is_anywhere && other.is_anywhere};
     const bool agree = !own || !other.own || *own == *other.own;
     const std::optional<Halves> wish = own ? own : other.own;
     if (agree && wish && result.contains(*wish)) result.own = wish;

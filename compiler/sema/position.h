@@ -51,13 +51,14 @@ struct Places {
 
     Set set = std::numeric_limits<Set>::max();
     std::optional<Halves> own;
+    // It is of no field, whose place would count; what is derived along all axes may take every place as
+    // well.
+    bool is_anywhere = true;
 
     static Places anywhere() { return {}; }
-    static Places only(Halves place) { return {static_cast<Set>(1u << place), place}; }
+    static Places only(Halves place) { return {static_cast<Set>(1u << place), place, false}; }
     static Places of(Position position, int rank);
 
-    // Whether it takes every place there is with so many axes.
-    bool is_anywhere(int rank) const;
     bool contains(Halves place) const { return ((set >> place) & 1u) != 0; }
     Places also_flipped(Halves axes) const;  // and all that are half a cell away along some of `axes`
     Places flipped(Halves axes) const;       // half a cell away along all of `axes`, and nowhere else
