@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/ir/program.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/solve_methods.h"
@@ -36,9 +39,38 @@ std::string_view describe(Symbol::Kind kind) {
     return "a name";
 }
 
+namespace {
+
+// Whether a loop over names may make this name of `psi_{a}_{l-1}`, whatever its indices stand for: the parts
+// between them follow each other in the name.
+bool may_be_made(std::string_view name, std::string_view written) {
+    std::size_t open = written.find('{');
+    if (!name.starts_with(written.substr(0, open))) return false;
+    name.remove_prefix(open);
+    for (;;) {
+        written.remove_prefix(written.find('}', open) + 1);
+        open = written.find('{');
+        const std::string_view part = written.substr(0, open);
+        if (open == written.npos) return name.size() > part.size() && name.ends_with(part);
+        const std::size_t found = name.find(part, 1);
+        if (found == name.npos) return false;
+        name.remove_prefix(found + part.size());
+    }
+}
+
+}  // namespace
+
+bool Symbols::is_unread(std::string_view name) const {
+    if (lacks_module_ || unread_.contains(std::string(name))) return true;
+    return std::ranges::any_of(unread_made_,
+                               [&](const std::string& written) { return may_be_made(name, written); });
+}
+
 Symbols::Symbols(const syntax::File& file, const syntax::Stencil& stencil, DiagnosticSink& sink)
     : stencil_(stencil), unread_(stencil.unread_names.begin(), stencil.unread_names.end()) {
     unread_.insert(file.unread_names.begin(), file.unread_names.end());
+    std::ranges::copy_if(unread_, std::back_inserter(unread_made_),
+                         [](const std::string& name) { return name.find('{') != name.npos; });
     lacks_module_ = file.lacks_module;
     in_shared_ = true;
     for (const syntax::StencilStatement& statement : file.shared)

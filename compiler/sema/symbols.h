@@ -66,9 +66,7 @@ public:
     const syntax::Stencil& stencil() const { return stencil_; }
 
     // A statement that could not be read names it, so no message about it helps.
-    bool is_unread(std::string_view name) const {
-        return lacks_module_ || unread_.contains(std::string(name));
-    }
+    bool is_unread(std::string_view name) const;
 
     // The declared names of the kinds for which `wanted` is true.
     template <class Wanted>
@@ -96,6 +94,7 @@ private:
     bool lacks_module_ = false;
     bool in_shared_ = false;  // while those are declared
     std::unordered_set<std::string> unread_;
+    std::vector<std::string> unread_made_;  // those as `psi_{a}`, of loops that were not read
     // Of the lets `e.x`, `e.y` of a loop over names: the first symbol, by what is written, `e`.
     std::unordered_map<std::string, std::size_t> iteration_lets_;
     std::vector<std::string> axes_;

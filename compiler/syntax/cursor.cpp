@@ -203,8 +203,15 @@ Diagnostic& Parser::fail_expected(std::string_view what) {
                     fmt::format("expected {}, found {}", what,
                                 token.kind == TokenKind::end ? describe(token) : "the end of the line"));
     }
-    return fail(DiagnosticKind::unexpected_token, token.where,
-                fmt::format("expected {}, found {}", what, describe(token)));
+    const std::string_view index = text(ahead(1));
+    const bool is_index_alone = token.kind == TokenKind::left_brace && chosen(index) != nullptr &&
+                                ahead(2).kind == TokenKind::right_brace;
+    Diagnostic& diagnostic = fail(DiagnosticKind::unexpected_token, token.where,
+                                  fmt::format("expected {}, found {}", what, describe(token)));
+    if (is_index_alone)
+        diagnostic.note(
+            fmt::format("an index alone is written without braces: `{0}`, but `{{{0}}}_1`", index));
+    return diagnostic;
 }
 
 // Tokens that fit nowhere.
@@ -336,8 +343,10 @@ void Parser::recover(std::size_t start, std::vector<std::string>& unread_names) 
     for (std::size_t i = start; i < at_; ++i) {
         if (tokens_[i].kind != TokenKind::identifier) continue;
         const std::string_view word = text(tokens_[i]);
-        const bool is_made = chosen(word) != nullptr || (!chosen_.empty() && word.find('{') != word.npos);
-        unread_names.push_back(is_made ? resolved(tokens_[i]) : std::string(word));
+        // Where an index stands for nothing here, as its loop was not read, the name is kept as it is
+        // written.
+        const std::string made = resolved(tokens_[i]);
+        unread_names.push_back(made.empty() ? std::string(word) : made);
     }
     failing_ = false;
 }

@@ -141,7 +141,7 @@ private:
         Work::count();
         const char c = peek();
         if (is_digit(c) || (c == '.' && is_digit(peek(1)) && !follows_operand())) return number();
-        if (is_letter(c)) return identifier();
+        if (is_letter(c) || begins_with_index()) return identifier();
         if (c == '"') return string();
         for (const Symbol& symbol : kSymbols) {
             if (text_.substr(at_, symbol.text.size()) == symbol.text) {
@@ -197,6 +197,13 @@ private:
         return std::any_of(std::begin(kSymbols), std::end(kSymbols), [&](const Symbol& symbol) {
             return text_.substr(at, symbol.text.size()) == symbol.text;
         });
+    }
+
+    // `{k}_1` is a name; a `{k}` with nothing behind it is a block.
+    bool begins_with_index() const {
+        const std::size_t length = index_length(at_);
+        if (length == 0 || at_ + length >= text_.size()) return false;
+        return is_word(text_[at_ + length]) || index_length(at_ + length) > 0;
     }
 
     void identifier() {

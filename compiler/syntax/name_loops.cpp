@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxNameLength = 1000;
 constexpr std::size_t kMaxRepeatedTokens = 1'000'000;  // of a file, loops within each other multiplied out
 constexpr std::size_t kMaxIterations = 4096;
+constexpr std::string_view kNoFormulas =
+    "a loop lists names and whole numbers: `const third = 1/3` gives another number a name";
 
 // The number that an index stands for; nullopt: it stands for a name.
 std::optional<std::int64_t> number_of(const std::string* name) {
@@ -61,6 +63,12 @@ std::string Parser::resolved(const Token& token) {
     if (result.size() > kMaxNameLength && !failing_) {
         fail(DiagnosticKind::program_too_large, token.where,
              fmt::format("this name has more than {} letters when it is written out", kMaxNameLength));
+    }
+    if (number_of(&result)) {
+        if (!failing_)
+            fail(DiagnosticKind::unexpected_token, token.where,
+                 fmt::format("`{}` is `{}` here, and a name begins with a letter", word, result));
+        return {};
     }
     const std::string* const index = chosen(result);  // `row_{b}`, where `row_x` is an index itself
     return index != nullptr ? *index : result;
@@ -313,7 +321,8 @@ std::optional<std::int64_t> Parser::listed_number() {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error == std::errc() && end == digits.data() + digits.size()) return number;
     fail(DiagnosticKind::not_an_integer, token.where,
-         "what a loop writes out is counted by whole numbers: `for l in 1..4 { … }`");
+         "what a loop writes out is counted by whole numbers: `for l in 1..4 { … }`")
+        .note(std::string(kNoFormulas));
     return std::nullopt;
 }
 
@@ -333,7 +342,11 @@ std::vector<std::string> Parser::read_row(const NameList& list) {
                 row.push_back(std::to_string(*number));
             return;
         }
-        Name listed = name("a name");
+        if (is(TokenKind::minus)) {
+            if (!failing_) fail_expected("a name or a whole number").note(std::string(kNoFormulas));
+            return;
+        }
+        Name listed = name("a name or a whole number");
         row.push_back(listed.text);
         if (!failing_) file_.listed_names.push_back(std::move(listed));
     };
@@ -341,13 +354,19 @@ std::vector<std::string> Parser::read_row(const NameList& list) {
         add();
         return row;
     }
+    const auto refuse_formula = [&] {
+        const TokenKind kind = peek().kind;
+        if (failing_ || kind < TokenKind::plus || kind > TokenKind::caret) return;
+        fail_expected("`,` or `)`").note(std::string(kNoFormulas));
+    };
     const std::uint32_t begin = peek().where.begin;
     const std::uint32_t opening =
         open(TokenKind::left_paren, fmt::format("`(` and {} names, one for each of {}", list.indices.size(),
                                                 fmt::join(list.indices, ", ")));
     do {
         add();
-    } while (accept(TokenKind::comma));
+        refuse_formula();
+    } while (!failing_ && accept(TokenKind::comma));
     close(opening, TokenKind::right_paren);
     if (!failing_ && row.size() != list.indices.size()) {
         fail(DiagnosticKind::unexpected_token, since(begin),

@@ -28,7 +28,10 @@ module.exports = grammar({
 
         comment: () => token(/#[^\n]*/),
         string: () => token(/"[^"\r\n]*"/),
-        identifier: () => token(/[A-Za-z_][A-Za-z_0-9]*(\{[A-Za-z_][A-Za-z_0-9]*([+-][0-9]+)?\}[A-Za-z_0-9]*)*/),
+        // In loops over names: psi_{a}, {k}_{l+1}. A block such as `{a}` has nothing behind its `}`.
+        identifier: () => token(choice(
+            /[A-Za-z_]([A-Za-z_0-9]|\{[A-Za-z_][A-Za-z_0-9]*([+-][0-9]+)?\})*/,
+            /\{[A-Za-z_][A-Za-z_0-9]*([+-][0-9]+)?\}([A-Za-z_0-9]|\{[A-Za-z_][A-Za-z_0-9]*([+-][0-9]+)?\})+/)),
 
         // ---- blocks
         use_statement: ($) => seq("use", $.string),

@@ -14,7 +14,7 @@ class Unsupported(Exception):
 
 TOKEN = re.compile(r'''(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)|(?P<string>"[^"\n]*")
     |(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?P<imaginary>i\b)?
-    |(?P<name>(?!schedule\{)[A-Za-z_]\w*(?:\{[A-Za-z_]\w*\}\w*)*|schedule)|(?P<op>\.\.|<=|>=|==|!=|\+=|[-+*/^<>=,:;.(){}\[\]])''', re.X)
+    |(?P<name>(?!schedule\{)(?:[A-Za-z_]|\{[A-Za-z_]\w*\}(?=\w|\{[A-Za-z_]\w*\}))\w*(?:\{[A-Za-z_]\w*\}\w*)*|schedule)|(?P<op>\.\.|<=|>=|==|!=|\+=|[-+*/^<>=,:;.(){}\[\]])''', re.X)
 OPERATORS = {'+', '-', '*', '/', '^', '<', '<=', '>', '>=', '==', '!=', 'and', 'or', 'not', '..'}
 GOES_ON_AFTER = OPERATORS | {'=', ',', ':', 'then', 'else', '+='}
 GOES_ON_BEFORE = OPERATORS | {'then', 'else'}

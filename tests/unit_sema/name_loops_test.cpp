@@ -59,6 +59,32 @@ TEST_CASE("an axis as the index of a loop is an axis everywhere") {
         "reduce r_y = sum(u) on y.high\n");
 }
 
+TEST_CASE("a name may begin with an index") {
+    same(
+        "field u, v: f32 { boundary periodic }\n"
+        "let u_0 = u\nlet v_0 = v\n"
+        "for l in 1..2 { for k in u, v { let {k}_{l} = 0.5 * {k}_{l-1} + {k}_0[x+1] } }\n"
+        "for a in x, y { for b in x, y { let {a}{b} = d(u, a) + d(v, b) } }\n"
+        "u[t+1] = u_2 + xy\nv[t+1] = v_2 - yx",
+        "field u, v: f32 { boundary periodic }\n"
+        "let u_0 = u\nlet v_0 = v\n"
+        "let u_1 = 0.5 * u_0 + u_0[x+1]\nlet v_1 = 0.5 * v_0 + v_0[x+1]\n"
+        "let u_2 = 0.5 * u_1 + u_0[x+1]\nlet v_2 = 0.5 * v_1 + v_0[x+1]\n"
+        "let xx = d(u, x) + d(v, x)\nlet xy = d(u, x) + d(v, y)\n"
+        "let yx = d(u, y) + d(v, x)\nlet yy = d(u, y) + d(v, y)\n"
+        "u[t+1] = u_2 + xy\nv[t+1] = v_2 - yx");
+}
+
+TEST_CASE("what a loop that could not be read may have made has no message of its own") {
+    const std::string text = messages(
+        "field u: f32 { boundary clamp }\nlet u_0 = u\n"
+        "for l, c in (1, 1/2), (2, 1/4) { let {l}x_{l}y = u; let u_{l} = c * u_{l-1} }\n"
+        "u[t+1] = u_2 + v_2");
+    CHECK(contains(text, "a loop lists names and whole numbers"));
+    CHECK(!contains(text, "`u_2`"));
+    CHECK(contains(text, "nothing called `v_2`"));
+}
+
 TEST_CASE("sweeps go along an index, and hold loops") {
     same(
         "field u, v: f32 { boundary fixed 0 }\nfield w_x, w_y: f32 { boundary fixed 0 }\n"

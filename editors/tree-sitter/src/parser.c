@@ -2878,215 +2878,1093 @@ static bool ts_lex(TSLexer *lexer, TSStateId state) {
   eof = lexer->eof(lexer);
   switch (state) {
     case 0:
-      if (eof) ADVANCE(11);
+      if (eof) ADVANCE(49);
       ADVANCE_MAP(
-        '!', 5,
-        '"', 2,
-        '#', 13,
-        '(', 16,
-        ')', 18,
-        '+', 33,
-        ',', 17,
-        '-', 32,
-        '.', 24,
-        ':', 23,
-        ';', 12,
-        '=', 26,
-        '[', 21,
-        ']', 22,
-        '^', 29,
-        '{', 19,
-        '}', 20,
-        '*', 34,
-        '/', 34,
-        '<', 31,
-        '>', 31,
+        '!', 23,
+        '"', 4,
+        '#', 51,
+        '(', 77,
+        ')', 79,
+        '+', 117,
+        ',', 78,
+        '-', 116,
+        '.', 95,
+        ':', 85,
+        ';', 50,
+        '=', 98,
+        '[', 83,
+        ']', 84,
+        '^', 113,
+        'a', 57,
+        'i', 60,
+        'o', 61,
+        't', 67,
+        'u', 65,
+        '{', 81,
+        '}', 82,
+        '*', 118,
+        '/', 118,
+        '<', 115,
+        '>', 115,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\r' ||
           lookahead == ' ') SKIP(0);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(35);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(119);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(15);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 1:
       ADVANCE_MAP(
-        '!', 5,
-        '"', 2,
-        '#', 13,
-        '(', 16,
-        ')', 18,
-        ',', 17,
-        '.', 24,
-        ':', 23,
-        ';', 12,
-        '=', 26,
-        '[', 21,
-        ']', 22,
-        '^', 29,
-        '{', 19,
-        '}', 20,
-        '*', 34,
-        '/', 34,
-        '+', 32,
-        '-', 32,
-        '<', 31,
-        '>', 31,
+        '!', 23,
+        '#', 51,
+        '(', 77,
+        ')', 79,
+        ',', 78,
+        '.', 95,
+        ':', 85,
+        ';', 50,
+        '=', 98,
+        '[', 83,
+        ']', 84,
+        '^', 113,
+        'a', 29,
+        'd', 34,
+        'i', 30,
+        'o', 31,
+        't', 35,
+        'u', 32,
+        '{', 80,
+        '}', 82,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
       );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\r' ||
           lookahead == ' ') SKIP(1);
-      if (('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(15);
       END_STATE();
     case 2:
-      if (lookahead == '"') ADVANCE(14);
-      if (lookahead != 0 &&
-          lookahead != '\n' &&
-          lookahead != '\r') ADVANCE(2);
+      ADVANCE_MAP(
+        '!', 23,
+        '#', 51,
+        '(', 77,
+        ')', 79,
+        ',', 78,
+        '.', 95,
+        ':', 85,
+        '=', 98,
+        '[', 83,
+        ']', 84,
+        '^', 113,
+        'a', 58,
+        'o', 69,
+        't', 67,
+        '{', 81,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(2);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 3:
-      if (lookahead == '#') ADVANCE(13);
-      if (lookahead == '+') ADVANCE(6);
+      ADVANCE_MAP(
+        '!', 23,
+        '#', 51,
+        '(', 77,
+        ',', 78,
+        '.', 95,
+        ';', 50,
+        '=', 98,
+        '[', 83,
+        '^', 113,
+        'a', 58,
+        'd', 68,
+        'o', 62,
+        't', 67,
+        'u', 65,
+        '{', 81,
+        '}', 82,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\r' ||
           lookahead == ' ') SKIP(3);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 4:
-      if (lookahead == '#') ADVANCE(13);
-      if (lookahead == '}') ADVANCE(20);
+      if (lookahead == '"') ADVANCE(52);
+      if (lookahead != 0 &&
+          lookahead != '\n' &&
+          lookahead != '\r') ADVANCE(4);
+      END_STATE();
+    case 5:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        ')', 79,
+        ',', 78,
+        '.', 95,
+        ';', 50,
+        '[', 83,
+        ']', 84,
+        '^', 113,
+        'a', 59,
+        'o', 69,
+        '{', 46,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
       if (lookahead == '\t' ||
           lookahead == '\n' ||
           lookahead == '\r' ||
-          lookahead == ' ') SKIP(4);
-      if (lookahead != 0 &&
-          (lookahead < '\t' || '\r' < lookahead) &&
-          lookahead != '{') ADVANCE(27);
-      END_STATE();
-    case 5:
-      if (lookahead == '=') ADVANCE(30);
-      END_STATE();
-    case 6:
-      if (lookahead == '=') ADVANCE(25);
-      END_STATE();
-    case 7:
-      if (lookahead == '}') ADVANCE(15);
-      if (lookahead == '+' ||
-          lookahead == '-') ADVANCE(9);
-      if (('0' <= lookahead && lookahead <= '9') ||
-          ('A' <= lookahead && lookahead <= 'Z') ||
-          lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(7);
-      END_STATE();
-    case 8:
-      if (lookahead == '}') ADVANCE(15);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(8);
-      END_STATE();
-    case 9:
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(8);
-      END_STATE();
-    case 10:
+          lookahead == ' ') SKIP(5);
       if (('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(7);
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 6:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        '+', 24,
+        ';', 50,
+        '[', 83,
+        'o', 64,
+        '{', 46,
+        '}', 82,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(6);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 7:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        ',', 78,
+        '.', 95,
+        ';', 50,
+        '[', 83,
+        '^', 113,
+        'a', 59,
+        'i', 60,
+        'o', 69,
+        '{', 46,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(7);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 8:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        ',', 78,
+        '.', 94,
+        ';', 50,
+        '=', 97,
+        '[', 83,
+        'a', 72,
+        'o', 64,
+        't', 67,
+        '{', 81,
+        '}', 82,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(8);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 9:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        '.', 94,
+        ':', 85,
+        '=', 97,
+        '[', 83,
+        'a', 72,
+        '{', 46,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(9);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 10:
+      ADVANCE_MAP(
+        '#', 51,
+        '(', 77,
+        '.', 94,
+        '=', 97,
+        '[', 83,
+        'u', 65,
+        '{', 46,
+        '+', 116,
+        '-', 116,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(10);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 11:
-      ACCEPT_TOKEN(ts_builtin_sym_end);
+      ADVANCE_MAP(
+        '#', 51,
+        ',', 78,
+        ';', 50,
+        '=', 97,
+        '[', 83,
+        'a', 71,
+        'o', 63,
+        '{', 81,
+        '}', 82,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(11);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 12:
-      ACCEPT_TOKEN(anon_sym_SEMI);
+      ADVANCE_MAP(
+        '#', 51,
+        ',', 78,
+        ';', 50,
+        '=', 97,
+        'a', 72,
+        'o', 63,
+        '{', 81,
+        '}', 82,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(12);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 13:
-      ACCEPT_TOKEN(sym_comment);
-      if (lookahead != 0 &&
-          lookahead != '\n') ADVANCE(13);
+      ADVANCE_MAP(
+        '#', 51,
+        ',', 78,
+        ';', 50,
+        '^', 113,
+        'a', 58,
+        'd', 68,
+        'o', 62,
+        't', 67,
+        '{', 46,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(13);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 14:
-      ACCEPT_TOKEN(sym_string);
+      ADVANCE_MAP(
+        '#', 51,
+        ',', 78,
+        ';', 50,
+        '^', 113,
+        'a', 58,
+        'o', 62,
+        't', 67,
+        '{', 81,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(14);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
     case 15:
-      ACCEPT_TOKEN(sym_identifier);
-      if (lookahead == '{') ADVANCE(10);
+      if (lookahead == '#') ADVANCE(51);
+      if (lookahead == ',') ADVANCE(78);
+      if (lookahead == ';') ADVANCE(50);
+      if (lookahead == 'd') ADVANCE(68);
+      if (lookahead == '{') ADVANCE(46);
+      if (lookahead == '}') ADVANCE(82);
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(15);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 16:
+      if (lookahead == '#') ADVANCE(51);
+      if (lookahead == ',') ADVANCE(78);
+      if (lookahead == ';') ADVANCE(50);
+      if (lookahead == 'o') ADVANCE(74);
+      if (lookahead == '{') ADVANCE(46);
+      if (lookahead == '}') ADVANCE(82);
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(16);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 17:
+      ADVANCE_MAP(
+        '#', 51,
+        ';', 50,
+        '^', 113,
+        'a', 59,
+        'o', 62,
+        '{', 46,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(17);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 18:
+      ADVANCE_MAP(
+        '#', 51,
+        ';', 50,
+        '^', 113,
+        'a', 59,
+        'o', 69,
+        'u', 65,
+        '{', 46,
+        '}', 82,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(18);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 19:
+      if (lookahead == '#') ADVANCE(51);
+      if (lookahead == ';') ADVANCE(50);
+      if (lookahead == 'a') ADVANCE(72);
+      if (lookahead == 'o') ADVANCE(64);
+      if (lookahead == '{') ADVANCE(81);
+      if (lookahead == '}') ADVANCE(82);
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(19);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 20:
+      ADVANCE_MAP(
+        '#', 51,
+        '^', 113,
+        'a', 59,
+        'o', 69,
+        't', 67,
+        '{', 46,
+        '!', 23,
+        '=', 23,
+        '*', 118,
+        '/', 118,
+        '+', 116,
+        '-', 116,
+        '<', 115,
+        '>', 115,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(20);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('b' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 21:
+      if (lookahead == '#') ADVANCE(51);
+      if (lookahead == 'i') ADVANCE(60);
+      if (lookahead == '{') ADVANCE(46);
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(21);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 22:
+      if (lookahead == '#') ADVANCE(51);
+      if (lookahead == '}') ADVANCE(82);
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(22);
+      if (lookahead != 0 &&
+          (lookahead < '\t' || '\r' < lookahead) &&
+          lookahead != '{') ADVANCE(107);
+      END_STATE();
+    case 23:
+      if (lookahead == '=') ADVANCE(114);
+      END_STATE();
+    case 24:
+      if (lookahead == '=') ADVANCE(96);
+      END_STATE();
+    case 25:
+      if (lookahead == 'd') ADVANCE(111);
+      END_STATE();
+    case 26:
+      if (lookahead == 'e') ADVANCE(36);
+      END_STATE();
+    case 27:
+      if (lookahead == 'i') ADVANCE(28);
+      END_STATE();
+    case 28:
+      if (lookahead == 'l') ADVANCE(105);
+      END_STATE();
+    case 29:
+      if (lookahead == 'n') ADVANCE(25);
+      if (lookahead == 's') ADVANCE(86);
+      if (lookahead == 't') ADVANCE(88);
+      END_STATE();
+    case 30:
+      if (lookahead == 'n') ADVANCE(99);
+      END_STATE();
+    case 31:
+      if (lookahead == 'n') ADVANCE(92);
+      if (lookahead == 'r') ADVANCE(109);
+      if (lookahead == 'v') ADVANCE(26);
+      END_STATE();
+    case 32:
+      if (lookahead == 'n') ADVANCE(37);
+      END_STATE();
+    case 33:
+      if (lookahead == 'n') ADVANCE(101);
+      END_STATE();
+    case 34:
+      if (lookahead == 'o') ADVANCE(38);
+      END_STATE();
+    case 35:
+      if (lookahead == 'o') ADVANCE(103);
+      END_STATE();
+    case 36:
+      if (lookahead == 'r') ADVANCE(90);
+      END_STATE();
+    case 37:
+      if (lookahead == 't') ADVANCE(27);
+      END_STATE();
+    case 38:
+      if (lookahead == 'w') ADVANCE(33);
+      END_STATE();
+    case 39:
+      if (lookahead == '{') ADVANCE(47);
       if (('0' <= lookahead && lookahead <= '9') ||
           ('A' <= lookahead && lookahead <= 'Z') ||
           lookahead == '_' ||
-          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(15);
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
       END_STATE();
-    case 16:
+    case 40:
+      if (lookahead == '}') ADVANCE(76);
+      if (lookahead == '+' ||
+          lookahead == '-') ADVANCE(45);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(40);
+      END_STATE();
+    case 41:
+      if (lookahead == '}') ADVANCE(76);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(41);
+      END_STATE();
+    case 42:
+      if (lookahead == '}') ADVANCE(39);
+      if (lookahead == '+' ||
+          lookahead == '-') ADVANCE(44);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(42);
+      END_STATE();
+    case 43:
+      if (lookahead == '}') ADVANCE(39);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(43);
+      END_STATE();
+    case 44:
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(43);
+      END_STATE();
+    case 45:
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(41);
+      END_STATE();
+    case 46:
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(42);
+      END_STATE();
+    case 47:
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(40);
+      END_STATE();
+    case 48:
+      if (eof) ADVANCE(49);
+      ADVANCE_MAP(
+        '"', 4,
+        '#', 51,
+        '(', 77,
+        ')', 79,
+        ',', 78,
+        '.', 94,
+        ':', 85,
+        ';', 50,
+        '=', 97,
+        '[', 83,
+        ']', 84,
+        '{', 81,
+        '}', 82,
+        '+', 116,
+        '-', 116,
+      );
+      if (lookahead == '\t' ||
+          lookahead == '\n' ||
+          lookahead == '\r' ||
+          lookahead == ' ') SKIP(48);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(119);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 49:
+      ACCEPT_TOKEN(ts_builtin_sym_end);
+      END_STATE();
+    case 50:
+      ACCEPT_TOKEN(anon_sym_SEMI);
+      END_STATE();
+    case 51:
+      ACCEPT_TOKEN(sym_comment);
+      if (lookahead != 0 &&
+          lookahead != '\n') ADVANCE(51);
+      END_STATE();
+    case 52:
+      ACCEPT_TOKEN(sym_string);
+      END_STATE();
+    case 53:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'd') ADVANCE(112);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 54:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'e') ADVANCE(70);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 55:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'i') ADVANCE(56);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 56:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'l') ADVANCE(106);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 57:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(53);
+      if (lookahead == 's') ADVANCE(87);
+      if (lookahead == 't') ADVANCE(89);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 58:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(53);
+      if (lookahead == 't') ADVANCE(89);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 59:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(53);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 60:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(100);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 61:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(93);
+      if (lookahead == 'r') ADVANCE(110);
+      if (lookahead == 'v') ADVANCE(54);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 62:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(93);
+      if (lookahead == 'r') ADVANCE(110);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 63:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(93);
+      if (lookahead == 'v') ADVANCE(54);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 64:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(93);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 65:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(73);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 66:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'n') ADVANCE(102);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 67:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'o') ADVANCE(104);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 68:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'o') ADVANCE(75);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 69:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'r') ADVANCE(110);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 70:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'r') ADVANCE(91);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 71:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 's') ADVANCE(87);
+      if (lookahead == 't') ADVANCE(89);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 72:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 't') ADVANCE(89);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 73:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 't') ADVANCE(55);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 74:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'v') ADVANCE(54);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 75:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == 'w') ADVANCE(66);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 76:
+      ACCEPT_TOKEN(sym_identifier);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 77:
       ACCEPT_TOKEN(anon_sym_LPAREN);
       END_STATE();
-    case 17:
+    case 78:
       ACCEPT_TOKEN(anon_sym_COMMA);
       END_STATE();
-    case 18:
+    case 79:
       ACCEPT_TOKEN(anon_sym_RPAREN);
       END_STATE();
-    case 19:
+    case 80:
       ACCEPT_TOKEN(anon_sym_LBRACE);
       END_STATE();
-    case 20:
+    case 81:
+      ACCEPT_TOKEN(anon_sym_LBRACE);
+      if (('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(42);
+      END_STATE();
+    case 82:
       ACCEPT_TOKEN(anon_sym_RBRACE);
       END_STATE();
-    case 21:
+    case 83:
       ACCEPT_TOKEN(anon_sym_LBRACK);
       END_STATE();
-    case 22:
+    case 84:
       ACCEPT_TOKEN(anon_sym_RBRACK);
       END_STATE();
-    case 23:
+    case 85:
       ACCEPT_TOKEN(anon_sym_COLON);
       END_STATE();
-    case 24:
-      ACCEPT_TOKEN(anon_sym_DOT);
-      if (lookahead == '.') ADVANCE(28);
+    case 86:
+      ACCEPT_TOKEN(anon_sym_as);
       END_STATE();
-    case 25:
+    case 87:
+      ACCEPT_TOKEN(anon_sym_as);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 88:
+      ACCEPT_TOKEN(anon_sym_at);
+      END_STATE();
+    case 89:
+      ACCEPT_TOKEN(anon_sym_at);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 90:
+      ACCEPT_TOKEN(anon_sym_over);
+      END_STATE();
+    case 91:
+      ACCEPT_TOKEN(anon_sym_over);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 92:
+      ACCEPT_TOKEN(anon_sym_on);
+      END_STATE();
+    case 93:
+      ACCEPT_TOKEN(anon_sym_on);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 94:
+      ACCEPT_TOKEN(anon_sym_DOT);
+      END_STATE();
+    case 95:
+      ACCEPT_TOKEN(anon_sym_DOT);
+      if (lookahead == '.') ADVANCE(108);
+      END_STATE();
+    case 96:
       ACCEPT_TOKEN(anon_sym_PLUS_EQ);
       END_STATE();
-    case 26:
+    case 97:
       ACCEPT_TOKEN(anon_sym_EQ);
-      if (lookahead == '=') ADVANCE(30);
       END_STATE();
-    case 27:
+    case 98:
+      ACCEPT_TOKEN(anon_sym_EQ);
+      if (lookahead == '=') ADVANCE(114);
+      END_STATE();
+    case 99:
+      ACCEPT_TOKEN(anon_sym_in);
+      END_STATE();
+    case 100:
+      ACCEPT_TOKEN(anon_sym_in);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 101:
+      ACCEPT_TOKEN(anon_sym_down);
+      END_STATE();
+    case 102:
+      ACCEPT_TOKEN(anon_sym_down);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 103:
+      ACCEPT_TOKEN(anon_sym_to);
+      END_STATE();
+    case 104:
+      ACCEPT_TOKEN(anon_sym_to);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 105:
+      ACCEPT_TOKEN(anon_sym_until);
+      END_STATE();
+    case 106:
+      ACCEPT_TOKEN(anon_sym_until);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 107:
       ACCEPT_TOKEN(sym_schedule_word);
       if (lookahead != 0 &&
           (lookahead < '\t' || '\r' < lookahead) &&
           lookahead != ' ' &&
           lookahead != '#' &&
           lookahead != '{' &&
-          lookahead != '}') ADVANCE(27);
+          lookahead != '}') ADVANCE(107);
       END_STATE();
-    case 28:
+    case 108:
       ACCEPT_TOKEN(anon_sym_DOT_DOT);
       END_STATE();
-    case 29:
+    case 109:
+      ACCEPT_TOKEN(anon_sym_or);
+      END_STATE();
+    case 110:
+      ACCEPT_TOKEN(anon_sym_or);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 111:
+      ACCEPT_TOKEN(anon_sym_and);
+      END_STATE();
+    case 112:
+      ACCEPT_TOKEN(anon_sym_and);
+      if (lookahead == '{') ADVANCE(47);
+      if (('0' <= lookahead && lookahead <= '9') ||
+          ('A' <= lookahead && lookahead <= 'Z') ||
+          lookahead == '_' ||
+          ('a' <= lookahead && lookahead <= 'z')) ADVANCE(76);
+      END_STATE();
+    case 113:
       ACCEPT_TOKEN(anon_sym_CARET);
       END_STATE();
-    case 30:
+    case 114:
       ACCEPT_TOKEN(sym__comparison);
       END_STATE();
-    case 31:
+    case 115:
       ACCEPT_TOKEN(sym__comparison);
-      if (lookahead == '=') ADVANCE(30);
+      if (lookahead == '=') ADVANCE(114);
       END_STATE();
-    case 32:
+    case 116:
       ACCEPT_TOKEN(sym__sign);
       END_STATE();
-    case 33:
+    case 117:
       ACCEPT_TOKEN(sym__sign);
-      if (lookahead == '=') ADVANCE(25);
+      if (lookahead == '=') ADVANCE(96);
       END_STATE();
-    case 34:
+    case 118:
       ACCEPT_TOKEN(sym__factor);
       END_STATE();
-    case 35:
+    case 119:
       ACCEPT_TOKEN(sym_digits);
-      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(35);
+      if (('0' <= lookahead && lookahead <= '9')) ADVANCE(119);
       END_STATE();
     default:
       return false;
@@ -3129,1002 +4007,956 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
       if (lookahead == 'l') ADVANCE(21);
       if (lookahead == 'n') ADVANCE(22);
       if (lookahead == 'r') ADVANCE(23);
-      if (lookahead == 's') ADVANCE(24);
-      if (lookahead == 't') ADVANCE(25);
-      if (lookahead == 'x') ADVANCE(26);
+      if (lookahead == 'x') ADVANCE(24);
       END_STATE();
     case 2:
-      if (lookahead == 'o') ADVANCE(27);
+      if (lookahead == 'o') ADVANCE(25);
       END_STATE();
     case 3:
-      if (lookahead == 'l') ADVANCE(28);
-      if (lookahead == 'o') ADVANCE(29);
+      if (lookahead == 'l') ADVANCE(26);
+      if (lookahead == 'o') ADVANCE(27);
       END_STATE();
     case 4:
-      if (lookahead == 'e') ADVANCE(30);
-      if (lookahead == 'o') ADVANCE(31);
+      if (lookahead == 'e') ADVANCE(28);
+      if (lookahead == 'o') ADVANCE(29);
       END_STATE();
     case 5:
-      if (lookahead == 'l') ADVANCE(32);
-      if (lookahead == 'v') ADVANCE(33);
-      if (lookahead == 'x') ADVANCE(34);
+      if (lookahead == 'l') ADVANCE(30);
+      if (lookahead == 'v') ADVANCE(31);
+      if (lookahead == 'x') ADVANCE(32);
       END_STATE();
     case 6:
-      if (lookahead == 'a') ADVANCE(35);
-      if (lookahead == 'i') ADVANCE(36);
-      if (lookahead == 'l') ADVANCE(37);
-      if (lookahead == 'o') ADVANCE(38);
-      if (lookahead == 'p') ADVANCE(39);
-      if (lookahead == 'r') ADVANCE(40);
+      if (lookahead == 'a') ADVANCE(33);
+      if (lookahead == 'i') ADVANCE(34);
+      if (lookahead == 'l') ADVANCE(35);
+      if (lookahead == 'o') ADVANCE(36);
+      if (lookahead == 'p') ADVANCE(37);
+      if (lookahead == 'r') ADVANCE(38);
       END_STATE();
     case 7:
-      if (lookahead == 'r') ADVANCE(41);
+      if (lookahead == 'r') ADVANCE(39);
       END_STATE();
     case 8:
-      if (lookahead == 'a') ADVANCE(42);
+      if (lookahead == 'a') ADVANCE(40);
       END_STATE();
     case 9:
-      if (lookahead == 'd') ADVANCE(43);
-      if (lookahead == 'f') ADVANCE(44);
-      if (lookahead == 'n') ADVANCE(45);
+      if (lookahead == 'd') ADVANCE(41);
+      if (lookahead == 'f') ADVANCE(42);
+      if (lookahead == 'n') ADVANCE(43);
       END_STATE();
     case 10:
-      if (lookahead == 'a') ADVANCE(46);
-      if (lookahead == 'e') ADVANCE(47);
-      if (lookahead == 'o') ADVANCE(48);
+      if (lookahead == 'a') ADVANCE(44);
+      if (lookahead == 'e') ADVANCE(45);
+      if (lookahead == 'o') ADVANCE(46);
       END_STATE();
     case 11:
-      if (lookahead == 'i') ADVANCE(49);
-      if (lookahead == 'o') ADVANCE(50);
+      if (lookahead == 'i') ADVANCE(47);
+      if (lookahead == 'o') ADVANCE(48);
       END_STATE();
     case 12:
-      if (lookahead == 'o') ADVANCE(51);
+      if (lookahead == 'o') ADVANCE(49);
       END_STATE();
     case 13:
-      if (lookahead == 'n') ADVANCE(52);
-      if (lookahead == 'r') ADVANCE(53);
-      if (lookahead == 'v') ADVANCE(54);
+      if (lookahead == 'r') ADVANCE(50);
       END_STATE();
     case 14:
-      if (lookahead == 'a') ADVANCE(55);
-      if (lookahead == 'e') ADVANCE(56);
-      if (lookahead == 'l') ADVANCE(57);
-      if (lookahead == 'o') ADVANCE(58);
+      if (lookahead == 'a') ADVANCE(51);
+      if (lookahead == 'e') ADVANCE(52);
+      if (lookahead == 'l') ADVANCE(53);
+      if (lookahead == 'o') ADVANCE(54);
       END_STATE();
     case 15:
-      if (lookahead == 'a') ADVANCE(59);
-      if (lookahead == 'e') ADVANCE(60);
-      if (lookahead == 'o') ADVANCE(61);
-      if (lookahead == 'u') ADVANCE(62);
+      if (lookahead == 'a') ADVANCE(55);
+      if (lookahead == 'e') ADVANCE(56);
+      if (lookahead == 'o') ADVANCE(57);
+      if (lookahead == 'u') ADVANCE(58);
       END_STATE();
     case 16:
       ADVANCE_MAP(
-        'a', 63,
-        'c', 64,
-        'e', 65,
-        'o', 66,
-        'p', 67,
-        't', 68,
-        'w', 69,
-        'y', 70,
+        'a', 59,
+        'c', 60,
+        'e', 61,
+        'o', 62,
+        'p', 63,
+        't', 64,
+        'w', 65,
+        'y', 66,
       );
       END_STATE();
     case 17:
-      if (lookahead == 'a') ADVANCE(71);
-      if (lookahead == 'h') ADVANCE(72);
-      if (lookahead == 'o') ADVANCE(73);
+      if (lookahead == 'a') ADVANCE(67);
+      if (lookahead == 'h') ADVANCE(68);
+      if (lookahead == 'o') ADVANCE(69);
       END_STATE();
     case 18:
-      if (lookahead == 'n') ADVANCE(74);
-      if (lookahead == 'p') ADVANCE(75);
-      if (lookahead == 's') ADVANCE(76);
+      if (lookahead == 'n') ADVANCE(70);
+      if (lookahead == 'p') ADVANCE(71);
+      if (lookahead == 's') ADVANCE(72);
       END_STATE();
     case 19:
-      if (lookahead == 'h') ADVANCE(77);
+      if (lookahead == 'h') ADVANCE(73);
       END_STATE();
     case 20:
-      if (lookahead == 'c') ADVANCE(78);
+      if (lookahead == 'c') ADVANCE(74);
       END_STATE();
     case 21:
-      if (lookahead == 'o') ADVANCE(79);
+      if (lookahead == 'o') ADVANCE(75);
       END_STATE();
     case 22:
-      if (lookahead == 'd') ADVANCE(80);
-      if (lookahead == 't') ADVANCE(81);
+      if (lookahead == 't') ADVANCE(76);
       END_STATE();
     case 23:
-      if (lookahead == 'r') ADVANCE(82);
+      if (lookahead == 'r') ADVANCE(77);
       END_STATE();
     case 24:
-      ACCEPT_TOKEN(anon_sym_as);
+      if (lookahead == 'e') ADVANCE(78);
       END_STATE();
     case 25:
-      ACCEPT_TOKEN(anon_sym_at);
+      if (lookahead == 'u') ADVANCE(79);
       END_STATE();
     case 26:
-      if (lookahead == 'e') ADVANCE(83);
+      if (lookahead == 'a') ADVANCE(80);
       END_STATE();
     case 27:
-      if (lookahead == 'u') ADVANCE(84);
+      if (lookahead == 'a') ADVANCE(81);
+      if (lookahead == 'e') ADVANCE(82);
+      if (lookahead == 'n') ADVANCE(83);
       END_STATE();
     case 28:
-      if (lookahead == 'a') ADVANCE(85);
+      if (lookahead == 'f') ADVANCE(84);
       END_STATE();
     case 29:
-      if (lookahead == 'a') ADVANCE(86);
-      if (lookahead == 'e') ADVANCE(87);
-      if (lookahead == 'n') ADVANCE(88);
+      ACCEPT_TOKEN(anon_sym_do);
       END_STATE();
     case 30:
-      if (lookahead == 'f') ADVANCE(89);
+      if (lookahead == 's') ADVANCE(85);
       END_STATE();
     case 31:
-      ACCEPT_TOKEN(anon_sym_do);
-      if (lookahead == 'w') ADVANCE(90);
+      if (lookahead == 'e') ADVANCE(86);
       END_STATE();
     case 32:
-      if (lookahead == 's') ADVANCE(91);
+      if (lookahead == 't') ADVANCE(87);
       END_STATE();
     case 33:
-      if (lookahead == 'e') ADVANCE(92);
+      if (lookahead == 's') ADVANCE(88);
       END_STATE();
     case 34:
-      if (lookahead == 't') ADVANCE(93);
+      if (lookahead == 'e') ADVANCE(89);
+      if (lookahead == 'x') ADVANCE(90);
       END_STATE();
     case 35:
-      if (lookahead == 's') ADVANCE(94);
+      if (lookahead == 'i') ADVANCE(91);
       END_STATE();
     case 36:
-      if (lookahead == 'e') ADVANCE(95);
-      if (lookahead == 'x') ADVANCE(96);
+      if (lookahead == 'r') ADVANCE(92);
       END_STATE();
     case 37:
-      if (lookahead == 'i') ADVANCE(97);
+      if (lookahead == 's') ADVANCE(93);
       END_STATE();
     case 38:
-      if (lookahead == 'r') ADVANCE(98);
+      if (lookahead == 'e') ADVANCE(94);
+      if (lookahead == 'o') ADVANCE(95);
       END_STATE();
     case 39:
-      if (lookahead == 's') ADVANCE(99);
+      if (lookahead == 'a') ADVANCE(96);
+      if (lookahead == 'i') ADVANCE(97);
       END_STATE();
     case 40:
-      if (lookahead == 'e') ADVANCE(100);
-      if (lookahead == 'o') ADVANCE(101);
+      if (lookahead == 'l') ADVANCE(98);
       END_STATE();
     case 41:
-      if (lookahead == 'a') ADVANCE(102);
-      if (lookahead == 'i') ADVANCE(103);
+      if (lookahead == 'x') ADVANCE(99);
       END_STATE();
     case 42:
-      if (lookahead == 'l') ADVANCE(104);
-      END_STATE();
-    case 43:
-      if (lookahead == 'x') ADVANCE(105);
-      END_STATE();
-    case 44:
       ACCEPT_TOKEN(anon_sym_if);
       END_STATE();
+    case 43:
+      if (lookahead == 'i') ADVANCE(100);
+      if (lookahead == 'j') ADVANCE(101);
+      if (lookahead == 't') ADVANCE(102);
+      END_STATE();
+    case 44:
+      if (lookahead == 'y') ADVANCE(103);
+      END_STATE();
     case 45:
-      ACCEPT_TOKEN(anon_sym_in);
-      if (lookahead == 'i') ADVANCE(106);
-      if (lookahead == 'j') ADVANCE(107);
-      if (lookahead == 't') ADVANCE(108);
+      if (lookahead == 't') ADVANCE(104);
       END_STATE();
     case 46:
-      if (lookahead == 'y') ADVANCE(109);
+      if (lookahead == 'a') ADVANCE(105);
+      if (lookahead == 'g') ADVANCE(106);
       END_STATE();
     case 47:
-      if (lookahead == 't') ADVANCE(110);
+      if (lookahead == 'r') ADVANCE(107);
       END_STATE();
     case 48:
-      if (lookahead == 'a') ADVANCE(111);
-      if (lookahead == 'g') ADVANCE(112);
+      if (lookahead == 's') ADVANCE(108);
+      if (lookahead == 'v') ADVANCE(109);
       END_STATE();
     case 49:
-      if (lookahead == 'r') ADVANCE(113);
+      if (lookahead == 't') ADVANCE(110);
       END_STATE();
     case 50:
-      if (lookahead == 's') ADVANCE(114);
-      if (lookahead == 'v') ADVANCE(115);
+      if (lookahead == 'i') ADVANCE(111);
       END_STATE();
     case 51:
-      if (lookahead == 't') ADVANCE(116);
+      if (lookahead == 'r') ADVANCE(112);
       END_STATE();
     case 52:
-      ACCEPT_TOKEN(anon_sym_on);
+      if (lookahead == 'r') ADVANCE(113);
       END_STATE();
     case 53:
-      ACCEPT_TOKEN(anon_sym_or);
-      if (lookahead == 'i') ADVANCE(117);
+      if (lookahead == 'o') ADVANCE(114);
       END_STATE();
     case 54:
-      if (lookahead == 'e') ADVANCE(118);
+      if (lookahead == 'i') ADVANCE(115);
+      if (lookahead == 's') ADVANCE(116);
       END_STATE();
     case 55:
-      if (lookahead == 'r') ADVANCE(119);
+      if (lookahead == 'n') ADVANCE(117);
       END_STATE();
     case 56:
-      if (lookahead == 'r') ADVANCE(120);
+      if (lookahead == 'd') ADVANCE(118);
+      if (lookahead == 'p') ADVANCE(119);
       END_STATE();
     case 57:
-      if (lookahead == 'o') ADVANCE(121);
+      if (lookahead == 'b') ADVANCE(120);
+      if (lookahead == 'w') ADVANCE(121);
       END_STATE();
     case 58:
-      if (lookahead == 'i') ADVANCE(122);
-      if (lookahead == 's') ADVANCE(123);
+      if (lookahead == 'n') ADVANCE(122);
       END_STATE();
     case 59:
-      if (lookahead == 'n') ADVANCE(124);
+      if (lookahead == 'm') ADVANCE(123);
+      if (lookahead == 'v') ADVANCE(124);
       END_STATE();
     case 60:
-      if (lookahead == 'd') ADVANCE(125);
-      if (lookahead == 'p') ADVANCE(126);
+      if (lookahead == 'h') ADVANCE(125);
       END_STATE();
     case 61:
-      if (lookahead == 'b') ADVANCE(127);
-      if (lookahead == 'w') ADVANCE(128);
+      if (lookahead == 'r') ADVANCE(126);
       END_STATE();
     case 62:
-      if (lookahead == 'n') ADVANCE(129);
+      if (lookahead == 'l') ADVANCE(127);
       END_STATE();
     case 63:
-      if (lookahead == 'm') ADVANCE(130);
-      if (lookahead == 'v') ADVANCE(131);
+      if (lookahead == 'a') ADVANCE(128);
       END_STATE();
     case 64:
-      if (lookahead == 'h') ADVANCE(132);
+      if (lookahead == 'a') ADVANCE(129);
+      if (lookahead == 'e') ADVANCE(130);
       END_STATE();
     case 65:
-      if (lookahead == 'r') ADVANCE(133);
+      if (lookahead == 'e') ADVANCE(131);
       END_STATE();
     case 66:
-      if (lookahead == 'l') ADVANCE(134);
+      if (lookahead == 'm') ADVANCE(132);
       END_STATE();
     case 67:
-      if (lookahead == 'a') ADVANCE(135);
+      if (lookahead == 'b') ADVANCE(133);
       END_STATE();
     case 68:
-      if (lookahead == 'a') ADVANCE(136);
-      if (lookahead == 'e') ADVANCE(137);
+      if (lookahead == 'e') ADVANCE(134);
       END_STATE();
     case 69:
-      if (lookahead == 'e') ADVANCE(138);
+      if (lookahead == 'g') ADVANCE(135);
+      if (lookahead == 'l') ADVANCE(136);
       END_STATE();
     case 70:
-      if (lookahead == 'm') ADVANCE(139);
+      if (lookahead == 'i') ADVANCE(137);
       END_STATE();
     case 71:
-      if (lookahead == 'b') ADVANCE(140);
-      END_STATE();
-    case 72:
-      if (lookahead == 'e') ADVANCE(141);
-      END_STATE();
-    case 73:
-      ACCEPT_TOKEN(anon_sym_to);
-      if (lookahead == 'g') ADVANCE(142);
-      if (lookahead == 'l') ADVANCE(143);
-      END_STATE();
-    case 74:
-      if (lookahead == 'i') ADVANCE(144);
-      if (lookahead == 't') ADVANCE(145);
-      END_STATE();
-    case 75:
       ACCEPT_TOKEN(anon_sym_up);
       END_STATE();
+    case 72:
+      if (lookahead == 'e') ADVANCE(138);
+      if (lookahead == 'i') ADVANCE(139);
+      END_STATE();
+    case 73:
+      if (lookahead == 'e') ADVANCE(140);
+      END_STATE();
+    case 74:
+      if (lookahead == 'u') ADVANCE(141);
+      END_STATE();
+    case 75:
+      if (lookahead == 'n') ADVANCE(142);
+      END_STATE();
     case 76:
-      if (lookahead == 'e') ADVANCE(146);
-      if (lookahead == 'i') ADVANCE(147);
+      if (lookahead == 'i') ADVANCE(143);
       END_STATE();
     case 77:
-      if (lookahead == 'e') ADVANCE(148);
+      if (lookahead == 'o') ADVANCE(144);
       END_STATE();
     case 78:
-      if (lookahead == 'u') ADVANCE(149);
+      if (lookahead == 's') ADVANCE(145);
       END_STATE();
     case 79:
-      if (lookahead == 'n') ADVANCE(150);
+      if (lookahead == 'n') ADVANCE(146);
       END_STATE();
     case 80:
-      ACCEPT_TOKEN(anon_sym_and);
+      if (lookahead == 'm') ADVANCE(147);
       END_STATE();
     case 81:
-      if (lookahead == 'i') ADVANCE(151);
+      if (lookahead == 'r') ADVANCE(148);
       END_STATE();
     case 82:
-      if (lookahead == 'o') ADVANCE(152);
+      if (lookahead == 'f') ADVANCE(149);
       END_STATE();
     case 83:
-      if (lookahead == 's') ADVANCE(153);
+      if (lookahead == 's') ADVANCE(150);
+      if (lookahead == 't') ADVANCE(151);
       END_STATE();
     case 84:
-      if (lookahead == 'n') ADVANCE(154);
-      END_STATE();
-    case 85:
-      if (lookahead == 'm') ADVANCE(155);
-      END_STATE();
-    case 86:
-      if (lookahead == 'r') ADVANCE(156);
-      END_STATE();
-    case 87:
-      if (lookahead == 'f') ADVANCE(157);
-      END_STATE();
-    case 88:
-      if (lookahead == 's') ADVANCE(158);
-      if (lookahead == 't') ADVANCE(159);
-      END_STATE();
-    case 89:
       ACCEPT_TOKEN(anon_sym_def);
       END_STATE();
+    case 85:
+      if (lookahead == 'e') ADVANCE(152);
+      END_STATE();
+    case 86:
+      if (lookahead == 'r') ADVANCE(153);
+      END_STATE();
+    case 87:
+      if (lookahead == 'r') ADVANCE(154);
+      END_STATE();
+    case 88:
+      if (lookahead == 't') ADVANCE(155);
+      END_STATE();
+    case 89:
+      if (lookahead == 'l') ADVANCE(156);
+      END_STATE();
     case 90:
-      if (lookahead == 'n') ADVANCE(160);
+      if (lookahead == 'e') ADVANCE(157);
       END_STATE();
     case 91:
-      if (lookahead == 'e') ADVANCE(161);
+      if (lookahead == 'p') ADVANCE(158);
       END_STATE();
     case 92:
-      if (lookahead == 'r') ADVANCE(162);
-      END_STATE();
-    case 93:
-      if (lookahead == 'r') ADVANCE(163);
-      END_STATE();
-    case 94:
-      if (lookahead == 't') ADVANCE(164);
-      END_STATE();
-    case 95:
-      if (lookahead == 'l') ADVANCE(165);
-      END_STATE();
-    case 96:
-      if (lookahead == 'e') ADVANCE(166);
-      END_STATE();
-    case 97:
-      if (lookahead == 'p') ADVANCE(167);
-      END_STATE();
-    case 98:
       ACCEPT_TOKEN(anon_sym_for);
       END_STATE();
-    case 99:
+    case 93:
       ACCEPT_TOKEN(anon_sym_fps);
       END_STATE();
-    case 100:
-      if (lookahead == 'e') ADVANCE(168);
+    case 94:
+      if (lookahead == 'e') ADVANCE(159);
       END_STATE();
-    case 101:
-      if (lookahead == 'm') ADVANCE(169);
+    case 95:
+      if (lookahead == 'm') ADVANCE(160);
       END_STATE();
-    case 102:
-      if (lookahead == 'd') ADVANCE(170);
+    case 96:
+      if (lookahead == 'd') ADVANCE(161);
       END_STATE();
-    case 103:
-      if (lookahead == 'd') ADVANCE(171);
+    case 97:
+      if (lookahead == 'd') ADVANCE(162);
       END_STATE();
-    case 104:
-      if (lookahead == 'o') ADVANCE(172);
+    case 98:
+      if (lookahead == 'o') ADVANCE(163);
       END_STATE();
-    case 105:
+    case 99:
       ACCEPT_TOKEN(anon_sym_idx);
       END_STATE();
-    case 106:
-      if (lookahead == 't') ADVANCE(173);
+    case 100:
+      if (lookahead == 't') ADVANCE(164);
       END_STATE();
-    case 107:
-      if (lookahead == 'e') ADVANCE(174);
+    case 101:
+      if (lookahead == 'e') ADVANCE(165);
       END_STATE();
-    case 108:
-      if (lookahead == 'o') ADVANCE(175);
+    case 102:
+      if (lookahead == 'o') ADVANCE(166);
       END_STATE();
-    case 109:
-      if (lookahead == 'o') ADVANCE(176);
+    case 103:
+      if (lookahead == 'o') ADVANCE(167);
       END_STATE();
-    case 110:
+    case 104:
       ACCEPT_TOKEN(anon_sym_let);
       END_STATE();
-    case 111:
-      if (lookahead == 'd') ADVANCE(177);
+    case 105:
+      if (lookahead == 'd') ADVANCE(168);
       END_STATE();
-    case 112:
+    case 106:
       ACCEPT_TOKEN(anon_sym_log);
       END_STATE();
-    case 113:
-      if (lookahead == 'r') ADVANCE(178);
+    case 107:
+      if (lookahead == 'r') ADVANCE(169);
       END_STATE();
-    case 114:
-      if (lookahead == 't') ADVANCE(179);
+    case 108:
+      if (lookahead == 't') ADVANCE(170);
       END_STATE();
-    case 115:
-      if (lookahead == 'i') ADVANCE(180);
+    case 109:
+      if (lookahead == 'i') ADVANCE(171);
       END_STATE();
-    case 116:
+    case 110:
       ACCEPT_TOKEN(anon_sym_not);
       END_STATE();
-    case 117:
-      if (lookahead == 'g') ADVANCE(181);
+    case 111:
+      if (lookahead == 'g') ADVANCE(172);
       END_STATE();
-    case 118:
-      if (lookahead == 'r') ADVANCE(182);
+    case 112:
+      if (lookahead == 'a') ADVANCE(173);
+      if (lookahead == 't') ADVANCE(174);
       END_STATE();
-    case 119:
-      if (lookahead == 'a') ADVANCE(183);
-      if (lookahead == 't') ADVANCE(184);
+    case 113:
+      if (lookahead == 'i') ADVANCE(175);
       END_STATE();
-    case 120:
-      if (lookahead == 'i') ADVANCE(185);
+    case 114:
+      if (lookahead == 't') ADVANCE(176);
       END_STATE();
-    case 121:
-      if (lookahead == 't') ADVANCE(186);
+    case 115:
+      if (lookahead == 'n') ADVANCE(177);
       END_STATE();
-    case 122:
-      if (lookahead == 'n') ADVANCE(187);
-      END_STATE();
-    case 123:
+    case 116:
       ACCEPT_TOKEN(anon_sym_pos);
       END_STATE();
-    case 124:
-      if (lookahead == 'g') ADVANCE(188);
+    case 117:
+      if (lookahead == 'g') ADVANCE(178);
       END_STATE();
-    case 125:
-      if (lookahead == 'u') ADVANCE(189);
+    case 118:
+      if (lookahead == 'u') ADVANCE(179);
       END_STATE();
-    case 126:
-      if (lookahead == 'e') ADVANCE(190);
+    case 119:
+      if (lookahead == 'e') ADVANCE(180);
       END_STATE();
-    case 127:
-      if (lookahead == 'i') ADVANCE(191);
+    case 120:
+      if (lookahead == 'i') ADVANCE(181);
       END_STATE();
-    case 128:
-      if (lookahead == 's') ADVANCE(192);
+    case 121:
+      if (lookahead == 's') ADVANCE(182);
       END_STATE();
-    case 129:
+    case 122:
       ACCEPT_TOKEN(anon_sym_run);
       END_STATE();
+    case 123:
+      if (lookahead == 'p') ADVANCE(183);
+      END_STATE();
+    case 124:
+      if (lookahead == 'e') ADVANCE(184);
+      END_STATE();
+    case 125:
+      if (lookahead == 'e') ADVANCE(185);
+      END_STATE();
+    case 126:
+      if (lookahead == 'i') ADVANCE(186);
+      END_STATE();
+    case 127:
+      if (lookahead == 'v') ADVANCE(187);
+      END_STATE();
+    case 128:
+      if (lookahead == 'c') ADVANCE(188);
+      END_STATE();
+    case 129:
+      if (lookahead == 'r') ADVANCE(189);
+      END_STATE();
     case 130:
-      if (lookahead == 'p') ADVANCE(193);
+      if (lookahead == 'n') ADVANCE(190);
+      if (lookahead == 'p') ADVANCE(191);
       END_STATE();
     case 131:
-      if (lookahead == 'e') ADVANCE(194);
+      if (lookahead == 'e') ADVANCE(192);
       END_STATE();
     case 132:
-      if (lookahead == 'e') ADVANCE(195);
+      if (lookahead == 'm') ADVANCE(193);
       END_STATE();
     case 133:
-      if (lookahead == 'i') ADVANCE(196);
+      if (lookahead == 'l') ADVANCE(194);
       END_STATE();
     case 134:
-      if (lookahead == 'v') ADVANCE(197);
+      if (lookahead == 'n') ADVANCE(195);
       END_STATE();
     case 135:
-      if (lookahead == 'c') ADVANCE(198);
+      if (lookahead == 'e') ADVANCE(196);
       END_STATE();
     case 136:
-      if (lookahead == 'r') ADVANCE(199);
-      END_STATE();
-    case 137:
-      if (lookahead == 'n') ADVANCE(200);
-      if (lookahead == 'p') ADVANCE(201);
-      END_STATE();
-    case 138:
-      if (lookahead == 'e') ADVANCE(202);
-      END_STATE();
-    case 139:
-      if (lookahead == 'm') ADVANCE(203);
-      END_STATE();
-    case 140:
-      if (lookahead == 'l') ADVANCE(204);
-      END_STATE();
-    case 141:
-      if (lookahead == 'n') ADVANCE(205);
-      END_STATE();
-    case 142:
-      if (lookahead == 'e') ADVANCE(206);
-      END_STATE();
-    case 143:
       ACCEPT_TOKEN(anon_sym_tol);
       END_STATE();
-    case 144:
-      if (lookahead == 't') ADVANCE(207);
+    case 137:
+      if (lookahead == 't') ADVANCE(197);
       END_STATE();
-    case 145:
-      if (lookahead == 'i') ADVANCE(208);
-      END_STATE();
-    case 146:
+    case 138:
       ACCEPT_TOKEN(anon_sym_use);
       END_STATE();
-    case 147:
-      if (lookahead == 'n') ADVANCE(209);
+    case 139:
+      if (lookahead == 'n') ADVANCE(198);
       END_STATE();
-    case 148:
-      if (lookahead == 'r') ADVANCE(210);
+    case 140:
+      if (lookahead == 'r') ADVANCE(199);
       END_STATE();
-    case 149:
-      if (lookahead == 'r') ADVANCE(211);
+    case 141:
+      if (lookahead == 'r') ADVANCE(200);
       END_STATE();
-    case 150:
-      if (lookahead == 'g') ADVANCE(212);
+    case 142:
+      if (lookahead == 'g') ADVANCE(201);
       END_STATE();
-    case 151:
-      if (lookahead == 'm') ADVANCE(213);
-      if (lookahead == 's') ADVANCE(214);
+    case 143:
+      if (lookahead == 'm') ADVANCE(202);
+      if (lookahead == 's') ADVANCE(203);
       END_STATE();
-    case 152:
-      if (lookahead == 'w') ADVANCE(215);
+    case 144:
+      if (lookahead == 'w') ADVANCE(204);
       END_STATE();
-    case 153:
+    case 145:
       ACCEPT_TOKEN(anon_sym_axes);
       END_STATE();
-    case 154:
-      if (lookahead == 'd') ADVANCE(216);
+    case 146:
+      if (lookahead == 'd') ADVANCE(205);
       END_STATE();
-    case 155:
-      if (lookahead == 'p') ADVANCE(217);
+    case 147:
+      if (lookahead == 'p') ADVANCE(206);
       END_STATE();
-    case 156:
-      if (lookahead == 's') ADVANCE(218);
+    case 148:
+      if (lookahead == 's') ADVANCE(207);
       END_STATE();
-    case 157:
+    case 149:
       ACCEPT_TOKEN(anon_sym_coef);
       END_STATE();
-    case 158:
-      if (lookahead == 't') ADVANCE(219);
+    case 150:
+      if (lookahead == 't') ADVANCE(208);
       END_STATE();
-    case 159:
-      if (lookahead == 'o') ADVANCE(220);
+    case 151:
+      if (lookahead == 'o') ADVANCE(209);
       END_STATE();
-    case 160:
-      ACCEPT_TOKEN(anon_sym_down);
-      END_STATE();
-    case 161:
+    case 152:
       ACCEPT_TOKEN(anon_sym_else);
       END_STATE();
-    case 162:
-      if (lookahead == 'y') ADVANCE(221);
+    case 153:
+      if (lookahead == 'y') ADVANCE(210);
       END_STATE();
-    case 163:
-      if (lookahead == 'a') ADVANCE(222);
+    case 154:
+      if (lookahead == 'a') ADVANCE(211);
       END_STATE();
-    case 164:
+    case 155:
       ACCEPT_TOKEN(anon_sym_fast);
       END_STATE();
-    case 165:
-      if (lookahead == 'd') ADVANCE(223);
+    case 156:
+      if (lookahead == 'd') ADVANCE(212);
       END_STATE();
-    case 166:
-      if (lookahead == 'd') ADVANCE(224);
+    case 157:
+      if (lookahead == 'd') ADVANCE(213);
       END_STATE();
-    case 167:
+    case 158:
       ACCEPT_TOKEN(anon_sym_flip);
       END_STATE();
-    case 168:
+    case 159:
       ACCEPT_TOKEN(anon_sym_free);
       END_STATE();
-    case 169:
+    case 160:
       ACCEPT_TOKEN(anon_sym_from);
       END_STATE();
-    case 170:
-      if (lookahead == 'i') ADVANCE(225);
+    case 161:
+      if (lookahead == 'i') ADVANCE(214);
       END_STATE();
-    case 171:
+    case 162:
       ACCEPT_TOKEN(anon_sym_grid);
       END_STATE();
-    case 172:
+    case 163:
       ACCEPT_TOKEN(anon_sym_halo);
       END_STATE();
-    case 173:
+    case 164:
       ACCEPT_TOKEN(anon_sym_init);
       END_STATE();
-    case 174:
-      if (lookahead == 'c') ADVANCE(226);
+    case 165:
+      if (lookahead == 'c') ADVANCE(215);
       END_STATE();
-    case 175:
+    case 166:
       ACCEPT_TOKEN(anon_sym_into);
       END_STATE();
-    case 176:
-      if (lookahead == 'u') ADVANCE(227);
+    case 167:
+      if (lookahead == 'u') ADVANCE(216);
       END_STATE();
-    case 177:
+    case 168:
       ACCEPT_TOKEN(anon_sym_load);
       END_STATE();
-    case 178:
-      if (lookahead == 'o') ADVANCE(228);
+    case 169:
+      if (lookahead == 'o') ADVANCE(217);
       END_STATE();
-    case 179:
+    case 170:
       ACCEPT_TOKEN(anon_sym_most);
       END_STATE();
-    case 180:
-      if (lookahead == 'e') ADVANCE(229);
+    case 171:
+      if (lookahead == 'e') ADVANCE(218);
       END_STATE();
-    case 181:
-      if (lookahead == 'i') ADVANCE(230);
+    case 172:
+      if (lookahead == 'i') ADVANCE(219);
       END_STATE();
-    case 182:
-      ACCEPT_TOKEN(anon_sym_over);
+    case 173:
+      if (lookahead == 'm') ADVANCE(220);
       END_STATE();
-    case 183:
-      if (lookahead == 'm') ADVANCE(231);
+    case 174:
+      if (lookahead == 's') ADVANCE(221);
       END_STATE();
-    case 184:
-      if (lookahead == 's') ADVANCE(232);
+    case 175:
+      if (lookahead == 'o') ADVANCE(222);
       END_STATE();
-    case 185:
-      if (lookahead == 'o') ADVANCE(233);
-      END_STATE();
-    case 186:
+    case 176:
       ACCEPT_TOKEN(anon_sym_plot);
       END_STATE();
-    case 187:
-      if (lookahead == 't') ADVANCE(234);
+    case 177:
+      if (lookahead == 't') ADVANCE(223);
       END_STATE();
-    case 188:
-      if (lookahead == 'e') ADVANCE(235);
+    case 178:
+      if (lookahead == 'e') ADVANCE(224);
       END_STATE();
-    case 189:
-      if (lookahead == 'c') ADVANCE(236);
+    case 179:
+      if (lookahead == 'c') ADVANCE(225);
       END_STATE();
-    case 190:
-      if (lookahead == 'a') ADVANCE(237);
+    case 180:
+      if (lookahead == 'a') ADVANCE(226);
       END_STATE();
-    case 191:
-      if (lookahead == 'n') ADVANCE(238);
+    case 181:
+      if (lookahead == 'n') ADVANCE(227);
       END_STATE();
-    case 192:
+    case 182:
       ACCEPT_TOKEN(anon_sym_rows);
       END_STATE();
-    case 193:
-      if (lookahead == 'l') ADVANCE(239);
+    case 183:
+      if (lookahead == 'l') ADVANCE(228);
       END_STATE();
-    case 194:
+    case 184:
       ACCEPT_TOKEN(anon_sym_save);
       END_STATE();
+    case 185:
+      if (lookahead == 'd') ADVANCE(229);
+      END_STATE();
+    case 186:
+      if (lookahead == 'e') ADVANCE(230);
+      END_STATE();
+    case 187:
+      if (lookahead == 'e') ADVANCE(231);
+      END_STATE();
+    case 188:
+      if (lookahead == 'i') ADVANCE(232);
+      END_STATE();
+    case 189:
+      if (lookahead == 't') ADVANCE(233);
+      END_STATE();
+    case 190:
+      if (lookahead == 'c') ADVANCE(234);
+      END_STATE();
+    case 191:
+      if (lookahead == 's') ADVANCE(235);
+      END_STATE();
+    case 192:
+      if (lookahead == 'p') ADVANCE(236);
+      END_STATE();
+    case 193:
+      if (lookahead == 'e') ADVANCE(237);
+      END_STATE();
+    case 194:
+      if (lookahead == 'e') ADVANCE(238);
+      END_STATE();
     case 195:
-      if (lookahead == 'd') ADVANCE(240);
-      END_STATE();
-    case 196:
-      if (lookahead == 'e') ADVANCE(241);
-      END_STATE();
-    case 197:
-      if (lookahead == 'e') ADVANCE(242);
-      END_STATE();
-    case 198:
-      if (lookahead == 'i') ADVANCE(243);
-      END_STATE();
-    case 199:
-      if (lookahead == 't') ADVANCE(244);
-      END_STATE();
-    case 200:
-      if (lookahead == 'c') ADVANCE(245);
-      END_STATE();
-    case 201:
-      if (lookahead == 's') ADVANCE(246);
-      END_STATE();
-    case 202:
-      if (lookahead == 'p') ADVANCE(247);
-      END_STATE();
-    case 203:
-      if (lookahead == 'e') ADVANCE(248);
-      END_STATE();
-    case 204:
-      if (lookahead == 'e') ADVANCE(249);
-      END_STATE();
-    case 205:
       ACCEPT_TOKEN(anon_sym_then);
       END_STATE();
-    case 206:
-      if (lookahead == 't') ADVANCE(250);
+    case 196:
+      if (lookahead == 't') ADVANCE(239);
       END_STATE();
-    case 207:
+    case 197:
       ACCEPT_TOKEN(anon_sym_unit);
       END_STATE();
-    case 208:
-      if (lookahead == 'l') ADVANCE(251);
+    case 198:
+      if (lookahead == 'g') ADVANCE(240);
       END_STATE();
-    case 209:
-      if (lookahead == 'g') ADVANCE(252);
+    case 199:
+      if (lookahead == 'e') ADVANCE(241);
       END_STATE();
-    case 210:
-      if (lookahead == 'e') ADVANCE(253);
+    case 200:
+      if (lookahead == 'a') ADVANCE(242);
       END_STATE();
-    case 211:
-      if (lookahead == 'a') ADVANCE(254);
-      END_STATE();
-    case 212:
+    case 201:
       ACCEPT_TOKEN(anon_sym_along);
       END_STATE();
-    case 213:
-      if (lookahead == 'i') ADVANCE(255);
+    case 202:
+      if (lookahead == 'i') ADVANCE(243);
       END_STATE();
-    case 214:
-      if (lookahead == 'y') ADVANCE(256);
+    case 203:
+      if (lookahead == 'y') ADVANCE(244);
       END_STATE();
-    case 215:
-      if (lookahead == 's') ADVANCE(257);
+    case 204:
+      if (lookahead == 's') ADVANCE(245);
       END_STATE();
-    case 216:
-      if (lookahead == 'a') ADVANCE(258);
+    case 205:
+      if (lookahead == 'a') ADVANCE(246);
       END_STATE();
-    case 217:
+    case 206:
       ACCEPT_TOKEN(anon_sym_clamp);
       END_STATE();
-    case 218:
-      if (lookahead == 'e') ADVANCE(259);
+    case 207:
+      if (lookahead == 'e') ADVANCE(247);
       END_STATE();
-    case 219:
+    case 208:
       ACCEPT_TOKEN(anon_sym_const);
       END_STATE();
-    case 220:
-      if (lookahead == 'u') ADVANCE(260);
+    case 209:
+      if (lookahead == 'u') ADVANCE(248);
       END_STATE();
-    case 221:
+    case 210:
       ACCEPT_TOKEN(anon_sym_every);
       END_STATE();
-    case 222:
-      if (lookahead == 'p') ADVANCE(261);
+    case 211:
+      if (lookahead == 'p') ADVANCE(249);
       END_STATE();
-    case 223:
+    case 212:
       ACCEPT_TOKEN(anon_sym_field);
       END_STATE();
-    case 224:
+    case 213:
       ACCEPT_TOKEN(anon_sym_fixed);
       END_STATE();
-    case 225:
-      if (lookahead == 'e') ADVANCE(262);
+    case 214:
+      if (lookahead == 'e') ADVANCE(250);
       END_STATE();
-    case 226:
-      if (lookahead == 't') ADVANCE(263);
+    case 215:
+      if (lookahead == 't') ADVANCE(251);
       END_STATE();
-    case 227:
-      if (lookahead == 't') ADVANCE(264);
+    case 216:
+      if (lookahead == 't') ADVANCE(252);
       END_STATE();
-    case 228:
-      if (lookahead == 'r') ADVANCE(265);
+    case 217:
+      if (lookahead == 'r') ADVANCE(253);
       END_STATE();
-    case 229:
+    case 218:
       ACCEPT_TOKEN(anon_sym_movie);
       END_STATE();
-    case 230:
-      if (lookahead == 'n') ADVANCE(266);
+    case 219:
+      if (lookahead == 'n') ADVANCE(254);
       END_STATE();
-    case 231:
+    case 220:
       ACCEPT_TOKEN(anon_sym_param);
       END_STATE();
-    case 232:
+    case 221:
       ACCEPT_TOKEN(anon_sym_parts);
       END_STATE();
-    case 233:
-      if (lookahead == 'd') ADVANCE(267);
+    case 222:
+      if (lookahead == 'd') ADVANCE(255);
       END_STATE();
-    case 234:
-      if (lookahead == 's') ADVANCE(268);
+    case 223:
+      if (lookahead == 's') ADVANCE(256);
       END_STATE();
-    case 235:
+    case 224:
       ACCEPT_TOKEN(anon_sym_range);
       END_STATE();
-    case 236:
-      if (lookahead == 'e') ADVANCE(269);
+    case 225:
+      if (lookahead == 'e') ADVANCE(257);
       END_STATE();
-    case 237:
-      if (lookahead == 't') ADVANCE(270);
+    case 226:
+      if (lookahead == 't') ADVANCE(258);
       END_STATE();
-    case 238:
+    case 227:
       ACCEPT_TOKEN(anon_sym_robin);
       END_STATE();
-    case 239:
-      if (lookahead == 'e') ADVANCE(271);
+    case 228:
+      if (lookahead == 'e') ADVANCE(259);
       END_STATE();
-    case 240:
-      if (lookahead == 'u') ADVANCE(272);
+    case 229:
+      if (lookahead == 'u') ADVANCE(260);
       END_STATE();
-    case 241:
-      if (lookahead == 's') ADVANCE(273);
+    case 230:
+      if (lookahead == 's') ADVANCE(261);
       END_STATE();
-    case 242:
+    case 231:
       ACCEPT_TOKEN(anon_sym_solve);
       END_STATE();
-    case 243:
-      if (lookahead == 'n') ADVANCE(274);
+    case 232:
+      if (lookahead == 'n') ADVANCE(262);
       END_STATE();
-    case 244:
+    case 233:
       ACCEPT_TOKEN(anon_sym_start);
       END_STATE();
-    case 245:
-      if (lookahead == 'i') ADVANCE(275);
+    case 234:
+      if (lookahead == 'i') ADVANCE(263);
       END_STATE();
-    case 246:
+    case 235:
       ACCEPT_TOKEN(anon_sym_steps);
       END_STATE();
-    case 247:
+    case 236:
       ACCEPT_TOKEN(anon_sym_sweep);
       END_STATE();
-    case 248:
-      if (lookahead == 't') ADVANCE(276);
+    case 237:
+      if (lookahead == 't') ADVANCE(264);
       END_STATE();
-    case 249:
+    case 238:
       ACCEPT_TOKEN(anon_sym_table);
       END_STATE();
-    case 250:
-      if (lookahead == 'h') ADVANCE(277);
+    case 239:
+      if (lookahead == 'h') ADVANCE(265);
       END_STATE();
-    case 251:
-      ACCEPT_TOKEN(anon_sym_until);
-      END_STATE();
-    case 252:
+    case 240:
       ACCEPT_TOKEN(anon_sym_using);
       END_STATE();
-    case 253:
+    case 241:
       ACCEPT_TOKEN(anon_sym_where);
       END_STATE();
-    case 254:
-      if (lookahead == 'c') ADVANCE(278);
+    case 242:
+      if (lookahead == 'c') ADVANCE(266);
       END_STATE();
-    case 255:
-      if (lookahead == 'r') ADVANCE(279);
+    case 243:
+      if (lookahead == 'r') ADVANCE(267);
       END_STATE();
-    case 256:
-      if (lookahead == 'm') ADVANCE(280);
+    case 244:
+      if (lookahead == 'm') ADVANCE(268);
       END_STATE();
-    case 257:
+    case 245:
       ACCEPT_TOKEN(anon_sym_arrows);
       END_STATE();
-    case 258:
-      if (lookahead == 'r') ADVANCE(281);
+    case 246:
+      if (lookahead == 'r') ADVANCE(269);
       END_STATE();
-    case 259:
+    case 247:
       ACCEPT_TOKEN(anon_sym_coarse);
       END_STATE();
-    case 260:
-      if (lookahead == 'r') ADVANCE(282);
+    case 248:
+      if (lookahead == 'r') ADVANCE(270);
       END_STATE();
-    case 261:
-      if (lookahead == 'o') ADVANCE(283);
+    case 249:
+      if (lookahead == 'o') ADVANCE(271);
       END_STATE();
-    case 262:
-      if (lookahead == 'n') ADVANCE(284);
+    case 250:
+      if (lookahead == 'n') ADVANCE(272);
       END_STATE();
-    case 263:
+    case 251:
       ACCEPT_TOKEN(anon_sym_inject);
       END_STATE();
-    case 264:
+    case 252:
       ACCEPT_TOKEN(anon_sym_layout);
       END_STATE();
-    case 265:
+    case 253:
       ACCEPT_TOKEN(anon_sym_mirror);
       END_STATE();
-    case 266:
+    case 254:
       ACCEPT_TOKEN(anon_sym_origin);
       END_STATE();
-    case 267:
-      if (lookahead == 'i') ADVANCE(285);
+    case 255:
+      if (lookahead == 'i') ADVANCE(273);
       END_STATE();
-    case 268:
+    case 256:
       ACCEPT_TOKEN(anon_sym_points);
       END_STATE();
-    case 269:
+    case 257:
       ACCEPT_TOKEN(anon_sym_reduce);
       END_STATE();
-    case 270:
+    case 258:
       ACCEPT_TOKEN(anon_sym_repeat);
       END_STATE();
-    case 271:
+    case 259:
       ACCEPT_TOKEN(anon_sym_sample);
       END_STATE();
-    case 272:
-      if (lookahead == 'l') ADVANCE(286);
+    case 260:
+      if (lookahead == 'l') ADVANCE(274);
       END_STATE();
-    case 273:
+    case 261:
       ACCEPT_TOKEN(anon_sym_series);
       END_STATE();
+    case 262:
+      if (lookahead == 'g') ADVANCE(275);
+      END_STATE();
+    case 263:
+      if (lookahead == 'l') ADVANCE(276);
+      END_STATE();
+    case 264:
+      if (lookahead == 'r') ADVANCE(277);
+      END_STATE();
+    case 265:
+      if (lookahead == 'e') ADVANCE(278);
+      END_STATE();
+    case 266:
+      if (lookahead == 'y') ADVANCE(279);
+      END_STATE();
+    case 267:
+      if (lookahead == 'r') ADVANCE(280);
+      END_STATE();
+    case 268:
+      if (lookahead == 'm') ADVANCE(281);
+      END_STATE();
+    case 269:
+      if (lookahead == 'y') ADVANCE(282);
+      END_STATE();
+    case 270:
+      if (lookahead == 's') ADVANCE(283);
+      END_STATE();
+    case 271:
+      if (lookahead == 'l') ADVANCE(284);
+      END_STATE();
+    case 272:
+      if (lookahead == 't') ADVANCE(285);
+      END_STATE();
+    case 273:
+      if (lookahead == 'c') ADVANCE(286);
+      END_STATE();
     case 274:
-      if (lookahead == 'g') ADVANCE(287);
+      if (lookahead == 'e') ADVANCE(287);
       END_STATE();
     case 275:
-      if (lookahead == 'l') ADVANCE(288);
-      END_STATE();
-    case 276:
-      if (lookahead == 'r') ADVANCE(289);
-      END_STATE();
-    case 277:
-      if (lookahead == 'e') ADVANCE(290);
-      END_STATE();
-    case 278:
-      if (lookahead == 'y') ADVANCE(291);
-      END_STATE();
-    case 279:
-      if (lookahead == 'r') ADVANCE(292);
-      END_STATE();
-    case 280:
-      if (lookahead == 'm') ADVANCE(293);
-      END_STATE();
-    case 281:
-      if (lookahead == 'y') ADVANCE(294);
-      END_STATE();
-    case 282:
-      if (lookahead == 's') ADVANCE(295);
-      END_STATE();
-    case 283:
-      if (lookahead == 'l') ADVANCE(296);
-      END_STATE();
-    case 284:
-      if (lookahead == 't') ADVANCE(297);
-      END_STATE();
-    case 285:
-      if (lookahead == 'c') ADVANCE(298);
-      END_STATE();
-    case 286:
-      if (lookahead == 'e') ADVANCE(299);
-      END_STATE();
-    case 287:
       ACCEPT_TOKEN(anon_sym_spacing);
       END_STATE();
-    case 288:
+    case 276:
       ACCEPT_TOKEN(anon_sym_stencil);
       END_STATE();
-    case 289:
-      if (lookahead == 'i') ADVANCE(300);
+    case 277:
+      if (lookahead == 'i') ADVANCE(288);
       END_STATE();
-    case 290:
-      if (lookahead == 'r') ADVANCE(301);
+    case 278:
+      if (lookahead == 'r') ADVANCE(289);
       END_STATE();
-    case 291:
+    case 279:
       ACCEPT_TOKEN(anon_sym_accuracy);
       END_STATE();
-    case 292:
-      if (lookahead == 'o') ADVANCE(302);
+    case 280:
+      if (lookahead == 'o') ADVANCE(290);
       END_STATE();
-    case 293:
-      if (lookahead == 'e') ADVANCE(303);
+    case 281:
+      if (lookahead == 'e') ADVANCE(291);
       END_STATE();
-    case 294:
+    case 282:
       ACCEPT_TOKEN(anon_sym_boundary);
       END_STATE();
-    case 295:
+    case 283:
       ACCEPT_TOKEN(anon_sym_contours);
       END_STATE();
-    case 296:
-      if (lookahead == 'a') ADVANCE(304);
+    case 284:
+      if (lookahead == 'a') ADVANCE(292);
       END_STATE();
-    case 297:
+    case 285:
       ACCEPT_TOKEN(anon_sym_gradient);
       END_STATE();
-    case 298:
+    case 286:
       ACCEPT_TOKEN(anon_sym_periodic);
       END_STATE();
-    case 299:
+    case 287:
       ACCEPT_TOKEN(anon_sym_schedule);
       END_STATE();
-    case 300:
-      if (lookahead == 'c') ADVANCE(305);
+    case 288:
+      if (lookahead == 'c') ADVANCE(293);
       END_STATE();
-    case 301:
+    case 289:
       ACCEPT_TOKEN(anon_sym_together);
       END_STATE();
-    case 302:
-      if (lookahead == 'r') ADVANCE(306);
+    case 290:
+      if (lookahead == 'r') ADVANCE(294);
       END_STATE();
-    case 303:
-      if (lookahead == 't') ADVANCE(307);
+    case 291:
+      if (lookahead == 't') ADVANCE(295);
       END_STATE();
-    case 304:
-      if (lookahead == 't') ADVANCE(308);
+    case 292:
+      if (lookahead == 't') ADVANCE(296);
       END_STATE();
-    case 305:
+    case 293:
       ACCEPT_TOKEN(anon_sym_symmetric);
       END_STATE();
-    case 306:
+    case 294:
       ACCEPT_TOKEN(anon_sym_antimirror);
       END_STATE();
-    case 307:
-      if (lookahead == 'r') ADVANCE(309);
+    case 295:
+      if (lookahead == 'r') ADVANCE(297);
       END_STATE();
-    case 308:
-      if (lookahead == 'e') ADVANCE(310);
+    case 296:
+      if (lookahead == 'e') ADVANCE(298);
       END_STATE();
-    case 309:
-      if (lookahead == 'i') ADVANCE(311);
+    case 297:
+      if (lookahead == 'i') ADVANCE(299);
       END_STATE();
-    case 310:
+    case 298:
       ACCEPT_TOKEN(anon_sym_extrapolate);
       END_STATE();
-    case 311:
-      if (lookahead == 'c') ADVANCE(312);
+    case 299:
+      if (lookahead == 'c') ADVANCE(300);
       END_STATE();
-    case 312:
+    case 300:
       ACCEPT_TOKEN(anon_sym_antisymmetric);
       END_STATE();
     default:
@@ -4134,689 +4966,689 @@ static bool ts_lex_keywords(TSLexer *lexer, TSStateId state) {
 
 static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [0] = {.lex_state = 0, .external_lex_state = 1},
-  [1] = {.lex_state = 0},
-  [2] = {.lex_state = 0},
-  [3] = {.lex_state = 0},
-  [4] = {.lex_state = 0},
-  [5] = {.lex_state = 0},
-  [6] = {.lex_state = 0},
-  [7] = {.lex_state = 1, .external_lex_state = 2},
-  [8] = {.lex_state = 1, .external_lex_state = 2},
-  [9] = {.lex_state = 1, .external_lex_state = 2},
-  [10] = {.lex_state = 1, .external_lex_state = 2},
-  [11] = {.lex_state = 1, .external_lex_state = 2},
-  [12] = {.lex_state = 1, .external_lex_state = 2},
-  [13] = {.lex_state = 1, .external_lex_state = 2},
-  [14] = {.lex_state = 1, .external_lex_state = 2},
-  [15] = {.lex_state = 1, .external_lex_state = 2},
-  [16] = {.lex_state = 1, .external_lex_state = 2},
-  [17] = {.lex_state = 1, .external_lex_state = 2},
-  [18] = {.lex_state = 1, .external_lex_state = 2},
-  [19] = {.lex_state = 1, .external_lex_state = 2},
-  [20] = {.lex_state = 1, .external_lex_state = 2},
-  [21] = {.lex_state = 1, .external_lex_state = 2},
-  [22] = {.lex_state = 1, .external_lex_state = 2},
-  [23] = {.lex_state = 1, .external_lex_state = 2},
-  [24] = {.lex_state = 1, .external_lex_state = 2},
-  [25] = {.lex_state = 1, .external_lex_state = 2},
-  [26] = {.lex_state = 1, .external_lex_state = 2},
-  [27] = {.lex_state = 1, .external_lex_state = 2},
-  [28] = {.lex_state = 1, .external_lex_state = 2},
-  [29] = {.lex_state = 1, .external_lex_state = 2},
-  [30] = {.lex_state = 1, .external_lex_state = 2},
-  [31] = {.lex_state = 1, .external_lex_state = 2},
-  [32] = {.lex_state = 1, .external_lex_state = 2},
-  [33] = {.lex_state = 1, .external_lex_state = 2},
-  [34] = {.lex_state = 1, .external_lex_state = 2},
-  [35] = {.lex_state = 1, .external_lex_state = 2},
-  [36] = {.lex_state = 1, .external_lex_state = 3},
-  [37] = {.lex_state = 1, .external_lex_state = 2},
-  [38] = {.lex_state = 1, .external_lex_state = 2},
-  [39] = {.lex_state = 1, .external_lex_state = 3},
-  [40] = {.lex_state = 1, .external_lex_state = 2},
-  [41] = {.lex_state = 0},
-  [42] = {.lex_state = 0},
-  [43] = {.lex_state = 0},
-  [44] = {.lex_state = 0},
-  [45] = {.lex_state = 0},
-  [46] = {.lex_state = 0},
-  [47] = {.lex_state = 1, .external_lex_state = 4},
-  [48] = {.lex_state = 0, .external_lex_state = 2},
-  [49] = {.lex_state = 1, .external_lex_state = 2},
-  [50] = {.lex_state = 1, .external_lex_state = 4},
-  [51] = {.lex_state = 1, .external_lex_state = 4},
-  [52] = {.lex_state = 1, .external_lex_state = 2},
-  [53] = {.lex_state = 1, .external_lex_state = 4},
-  [54] = {.lex_state = 1, .external_lex_state = 4},
-  [55] = {.lex_state = 1, .external_lex_state = 4},
-  [56] = {.lex_state = 1, .external_lex_state = 4},
-  [57] = {.lex_state = 1, .external_lex_state = 4},
-  [58] = {.lex_state = 1, .external_lex_state = 4},
-  [59] = {.lex_state = 1, .external_lex_state = 2},
-  [60] = {.lex_state = 1, .external_lex_state = 2},
-  [61] = {.lex_state = 1, .external_lex_state = 2},
-  [62] = {.lex_state = 1, .external_lex_state = 2},
-  [63] = {.lex_state = 1, .external_lex_state = 4},
-  [64] = {.lex_state = 1, .external_lex_state = 4},
-  [65] = {.lex_state = 1, .external_lex_state = 4},
-  [66] = {.lex_state = 1, .external_lex_state = 4},
-  [67] = {.lex_state = 1, .external_lex_state = 4},
-  [68] = {.lex_state = 1},
-  [69] = {.lex_state = 0, .external_lex_state = 2},
-  [70] = {.lex_state = 1, .external_lex_state = 4},
-  [71] = {.lex_state = 1},
-  [72] = {.lex_state = 1},
-  [73] = {.lex_state = 1, .external_lex_state = 3},
-  [74] = {.lex_state = 0, .external_lex_state = 2},
-  [75] = {.lex_state = 1},
-  [76] = {.lex_state = 1},
-  [77] = {.lex_state = 1, .external_lex_state = 3},
-  [78] = {.lex_state = 1, .external_lex_state = 4},
-  [79] = {.lex_state = 1, .external_lex_state = 2},
-  [80] = {.lex_state = 1},
-  [81] = {.lex_state = 1},
-  [82] = {.lex_state = 1, .external_lex_state = 2},
-  [83] = {.lex_state = 1, .external_lex_state = 4},
-  [84] = {.lex_state = 0, .external_lex_state = 2},
-  [85] = {.lex_state = 1},
-  [86] = {.lex_state = 1},
-  [87] = {.lex_state = 1},
-  [88] = {.lex_state = 1},
-  [89] = {.lex_state = 0, .external_lex_state = 2},
-  [90] = {.lex_state = 1, .external_lex_state = 4},
-  [91] = {.lex_state = 1, .external_lex_state = 4},
-  [92] = {.lex_state = 0, .external_lex_state = 2},
-  [93] = {.lex_state = 1, .external_lex_state = 2},
-  [94] = {.lex_state = 1},
-  [95] = {.lex_state = 1},
-  [96] = {.lex_state = 1},
-  [97] = {.lex_state = 1},
-  [98] = {.lex_state = 1, .external_lex_state = 4},
-  [99] = {.lex_state = 1, .external_lex_state = 4},
-  [100] = {.lex_state = 1, .external_lex_state = 4},
-  [101] = {.lex_state = 1, .external_lex_state = 4},
-  [102] = {.lex_state = 1},
-  [103] = {.lex_state = 1},
-  [104] = {.lex_state = 1, .external_lex_state = 4},
-  [105] = {.lex_state = 1, .external_lex_state = 4},
-  [106] = {.lex_state = 1, .external_lex_state = 4},
-  [107] = {.lex_state = 1, .external_lex_state = 4},
-  [108] = {.lex_state = 1, .external_lex_state = 4},
-  [109] = {.lex_state = 1, .external_lex_state = 4},
-  [110] = {.lex_state = 1, .external_lex_state = 4},
-  [111] = {.lex_state = 1, .external_lex_state = 4},
-  [112] = {.lex_state = 1, .external_lex_state = 4},
-  [113] = {.lex_state = 1, .external_lex_state = 4},
-  [114] = {.lex_state = 1, .external_lex_state = 4},
-  [115] = {.lex_state = 1, .external_lex_state = 4},
-  [116] = {.lex_state = 1, .external_lex_state = 4},
-  [117] = {.lex_state = 1, .external_lex_state = 4},
-  [118] = {.lex_state = 1, .external_lex_state = 4},
-  [119] = {.lex_state = 1},
-  [120] = {.lex_state = 1},
-  [121] = {.lex_state = 1},
-  [122] = {.lex_state = 1, .external_lex_state = 4},
-  [123] = {.lex_state = 1},
-  [124] = {.lex_state = 1},
-  [125] = {.lex_state = 1, .external_lex_state = 4},
-  [126] = {.lex_state = 1, .external_lex_state = 4},
-  [127] = {.lex_state = 1},
-  [128] = {.lex_state = 1},
-  [129] = {.lex_state = 1},
-  [130] = {.lex_state = 1},
-  [131] = {.lex_state = 1},
-  [132] = {.lex_state = 1},
-  [133] = {.lex_state = 1, .external_lex_state = 4},
-  [134] = {.lex_state = 0, .external_lex_state = 2},
-  [135] = {.lex_state = 1},
-  [136] = {.lex_state = 1, .external_lex_state = 4},
-  [137] = {.lex_state = 1, .external_lex_state = 4},
-  [138] = {.lex_state = 1, .external_lex_state = 4},
-  [139] = {.lex_state = 1},
-  [140] = {.lex_state = 1, .external_lex_state = 4},
-  [141] = {.lex_state = 1, .external_lex_state = 4},
-  [142] = {.lex_state = 1, .external_lex_state = 4},
-  [143] = {.lex_state = 1, .external_lex_state = 4},
-  [144] = {.lex_state = 1, .external_lex_state = 4},
-  [145] = {.lex_state = 1, .external_lex_state = 4},
-  [146] = {.lex_state = 1, .external_lex_state = 4},
-  [147] = {.lex_state = 1, .external_lex_state = 4},
-  [148] = {.lex_state = 1, .external_lex_state = 4},
-  [149] = {.lex_state = 1, .external_lex_state = 4},
-  [150] = {.lex_state = 1, .external_lex_state = 4},
-  [151] = {.lex_state = 1, .external_lex_state = 4},
-  [152] = {.lex_state = 1, .external_lex_state = 4},
-  [153] = {.lex_state = 1, .external_lex_state = 4},
-  [154] = {.lex_state = 1},
-  [155] = {.lex_state = 1},
-  [156] = {.lex_state = 1, .external_lex_state = 4},
-  [157] = {.lex_state = 1, .external_lex_state = 4},
-  [158] = {.lex_state = 1, .external_lex_state = 4},
-  [159] = {.lex_state = 1, .external_lex_state = 4},
-  [160] = {.lex_state = 1, .external_lex_state = 4},
-  [161] = {.lex_state = 1, .external_lex_state = 4},
-  [162] = {.lex_state = 1, .external_lex_state = 4},
-  [163] = {.lex_state = 1, .external_lex_state = 4},
-  [164] = {.lex_state = 1, .external_lex_state = 4},
-  [165] = {.lex_state = 1, .external_lex_state = 4},
-  [166] = {.lex_state = 1, .external_lex_state = 4},
-  [167] = {.lex_state = 1, .external_lex_state = 4},
-  [168] = {.lex_state = 1, .external_lex_state = 4},
-  [169] = {.lex_state = 1, .external_lex_state = 4},
-  [170] = {.lex_state = 1, .external_lex_state = 4},
-  [171] = {.lex_state = 1, .external_lex_state = 4},
-  [172] = {.lex_state = 1, .external_lex_state = 4},
-  [173] = {.lex_state = 1, .external_lex_state = 4},
-  [174] = {.lex_state = 1, .external_lex_state = 4},
-  [175] = {.lex_state = 0, .external_lex_state = 2},
-  [176] = {.lex_state = 1, .external_lex_state = 4},
-  [177] = {.lex_state = 1, .external_lex_state = 4},
-  [178] = {.lex_state = 1, .external_lex_state = 4},
-  [179] = {.lex_state = 1, .external_lex_state = 4},
-  [180] = {.lex_state = 1, .external_lex_state = 4},
-  [181] = {.lex_state = 1, .external_lex_state = 4},
-  [182] = {.lex_state = 1, .external_lex_state = 4},
-  [183] = {.lex_state = 1, .external_lex_state = 4},
-  [184] = {.lex_state = 1, .external_lex_state = 4},
-  [185] = {.lex_state = 1, .external_lex_state = 4},
-  [186] = {.lex_state = 1, .external_lex_state = 4},
-  [187] = {.lex_state = 1, .external_lex_state = 4},
-  [188] = {.lex_state = 1, .external_lex_state = 4},
-  [189] = {.lex_state = 1, .external_lex_state = 4},
-  [190] = {.lex_state = 1, .external_lex_state = 4},
-  [191] = {.lex_state = 1, .external_lex_state = 4},
-  [192] = {.lex_state = 1, .external_lex_state = 4},
-  [193] = {.lex_state = 1, .external_lex_state = 4},
-  [194] = {.lex_state = 1, .external_lex_state = 4},
-  [195] = {.lex_state = 1, .external_lex_state = 4},
-  [196] = {.lex_state = 1, .external_lex_state = 4},
-  [197] = {.lex_state = 1, .external_lex_state = 4},
-  [198] = {.lex_state = 1, .external_lex_state = 4},
-  [199] = {.lex_state = 1, .external_lex_state = 4},
-  [200] = {.lex_state = 1, .external_lex_state = 4},
-  [201] = {.lex_state = 1, .external_lex_state = 4},
-  [202] = {.lex_state = 1, .external_lex_state = 4},
-  [203] = {.lex_state = 1, .external_lex_state = 4},
-  [204] = {.lex_state = 1, .external_lex_state = 4},
-  [205] = {.lex_state = 1, .external_lex_state = 4},
-  [206] = {.lex_state = 1, .external_lex_state = 4},
-  [207] = {.lex_state = 1, .external_lex_state = 4},
-  [208] = {.lex_state = 1, .external_lex_state = 4},
-  [209] = {.lex_state = 0, .external_lex_state = 2},
-  [210] = {.lex_state = 1, .external_lex_state = 4},
-  [211] = {.lex_state = 1, .external_lex_state = 4},
-  [212] = {.lex_state = 1, .external_lex_state = 4},
-  [213] = {.lex_state = 1, .external_lex_state = 4},
-  [214] = {.lex_state = 1, .external_lex_state = 4},
-  [215] = {.lex_state = 1, .external_lex_state = 4},
-  [216] = {.lex_state = 1, .external_lex_state = 4},
-  [217] = {.lex_state = 1, .external_lex_state = 4},
-  [218] = {.lex_state = 1, .external_lex_state = 4},
-  [219] = {.lex_state = 1, .external_lex_state = 4},
-  [220] = {.lex_state = 0, .external_lex_state = 2},
-  [221] = {.lex_state = 1, .external_lex_state = 4},
-  [222] = {.lex_state = 1, .external_lex_state = 4},
-  [223] = {.lex_state = 1, .external_lex_state = 4},
-  [224] = {.lex_state = 1, .external_lex_state = 4},
-  [225] = {.lex_state = 1, .external_lex_state = 4},
-  [226] = {.lex_state = 1, .external_lex_state = 4},
-  [227] = {.lex_state = 1, .external_lex_state = 4},
-  [228] = {.lex_state = 1, .external_lex_state = 4},
-  [229] = {.lex_state = 1, .external_lex_state = 4},
-  [230] = {.lex_state = 0, .external_lex_state = 2},
-  [231] = {.lex_state = 1, .external_lex_state = 4},
-  [232] = {.lex_state = 1, .external_lex_state = 4},
-  [233] = {.lex_state = 1, .external_lex_state = 4},
-  [234] = {.lex_state = 1, .external_lex_state = 4},
-  [235] = {.lex_state = 1, .external_lex_state = 4},
-  [236] = {.lex_state = 1, .external_lex_state = 4},
-  [237] = {.lex_state = 1, .external_lex_state = 4},
-  [238] = {.lex_state = 1, .external_lex_state = 4},
-  [239] = {.lex_state = 1, .external_lex_state = 4},
-  [240] = {.lex_state = 1, .external_lex_state = 4},
-  [241] = {.lex_state = 1, .external_lex_state = 4},
-  [242] = {.lex_state = 1, .external_lex_state = 4},
-  [243] = {.lex_state = 0, .external_lex_state = 2},
-  [244] = {.lex_state = 1, .external_lex_state = 4},
-  [245] = {.lex_state = 1, .external_lex_state = 4},
-  [246] = {.lex_state = 1, .external_lex_state = 4},
-  [247] = {.lex_state = 1, .external_lex_state = 4},
-  [248] = {.lex_state = 1, .external_lex_state = 4},
-  [249] = {.lex_state = 1, .external_lex_state = 4},
-  [250] = {.lex_state = 1, .external_lex_state = 4},
-  [251] = {.lex_state = 1, .external_lex_state = 4},
-  [252] = {.lex_state = 1, .external_lex_state = 4},
-  [253] = {.lex_state = 1, .external_lex_state = 4},
-  [254] = {.lex_state = 1, .external_lex_state = 4},
-  [255] = {.lex_state = 1, .external_lex_state = 4},
-  [256] = {.lex_state = 1, .external_lex_state = 4},
-  [257] = {.lex_state = 1, .external_lex_state = 4},
-  [258] = {.lex_state = 1, .external_lex_state = 4},
-  [259] = {.lex_state = 1, .external_lex_state = 4},
-  [260] = {.lex_state = 1, .external_lex_state = 4},
-  [261] = {.lex_state = 1, .external_lex_state = 4},
-  [262] = {.lex_state = 1, .external_lex_state = 4},
-  [263] = {.lex_state = 1, .external_lex_state = 4},
-  [264] = {.lex_state = 1, .external_lex_state = 4},
-  [265] = {.lex_state = 1, .external_lex_state = 4},
-  [266] = {.lex_state = 1, .external_lex_state = 4},
-  [267] = {.lex_state = 1, .external_lex_state = 4},
-  [268] = {.lex_state = 1, .external_lex_state = 4},
-  [269] = {.lex_state = 1, .external_lex_state = 4},
-  [270] = {.lex_state = 1, .external_lex_state = 4},
-  [271] = {.lex_state = 1, .external_lex_state = 4},
-  [272] = {.lex_state = 1, .external_lex_state = 4},
-  [273] = {.lex_state = 0, .external_lex_state = 2},
-  [274] = {.lex_state = 0, .external_lex_state = 2},
-  [275] = {.lex_state = 0, .external_lex_state = 2},
-  [276] = {.lex_state = 0, .external_lex_state = 2},
-  [277] = {.lex_state = 0, .external_lex_state = 2},
-  [278] = {.lex_state = 1, .external_lex_state = 3},
-  [279] = {.lex_state = 0, .external_lex_state = 2},
-  [280] = {.lex_state = 0, .external_lex_state = 2},
-  [281] = {.lex_state = 0, .external_lex_state = 2},
-  [282] = {.lex_state = 0, .external_lex_state = 2},
-  [283] = {.lex_state = 0, .external_lex_state = 2},
-  [284] = {.lex_state = 0, .external_lex_state = 2},
-  [285] = {.lex_state = 0, .external_lex_state = 2},
-  [286] = {.lex_state = 1, .external_lex_state = 2},
-  [287] = {.lex_state = 1, .external_lex_state = 3},
-  [288] = {.lex_state = 0, .external_lex_state = 2},
-  [289] = {.lex_state = 1, .external_lex_state = 3},
-  [290] = {.lex_state = 1, .external_lex_state = 3},
-  [291] = {.lex_state = 1, .external_lex_state = 3},
-  [292] = {.lex_state = 1, .external_lex_state = 3},
-  [293] = {.lex_state = 1, .external_lex_state = 3},
-  [294] = {.lex_state = 0, .external_lex_state = 2},
+  [1] = {.lex_state = 48},
+  [2] = {.lex_state = 6},
+  [3] = {.lex_state = 6},
+  [4] = {.lex_state = 6},
+  [5] = {.lex_state = 6},
+  [6] = {.lex_state = 6},
+  [7] = {.lex_state = 3, .external_lex_state = 2},
+  [8] = {.lex_state = 3, .external_lex_state = 2},
+  [9] = {.lex_state = 3, .external_lex_state = 2},
+  [10] = {.lex_state = 3, .external_lex_state = 2},
+  [11] = {.lex_state = 3, .external_lex_state = 2},
+  [12] = {.lex_state = 3, .external_lex_state = 2},
+  [13] = {.lex_state = 3, .external_lex_state = 2},
+  [14] = {.lex_state = 3, .external_lex_state = 2},
+  [15] = {.lex_state = 3, .external_lex_state = 2},
+  [16] = {.lex_state = 3, .external_lex_state = 2},
+  [17] = {.lex_state = 3, .external_lex_state = 2},
+  [18] = {.lex_state = 3, .external_lex_state = 2},
+  [19] = {.lex_state = 3, .external_lex_state = 2},
+  [20] = {.lex_state = 3, .external_lex_state = 2},
+  [21] = {.lex_state = 3, .external_lex_state = 2},
+  [22] = {.lex_state = 3, .external_lex_state = 2},
+  [23] = {.lex_state = 3, .external_lex_state = 2},
+  [24] = {.lex_state = 3, .external_lex_state = 2},
+  [25] = {.lex_state = 3, .external_lex_state = 2},
+  [26] = {.lex_state = 3, .external_lex_state = 2},
+  [27] = {.lex_state = 3, .external_lex_state = 2},
+  [28] = {.lex_state = 3, .external_lex_state = 2},
+  [29] = {.lex_state = 3, .external_lex_state = 2},
+  [30] = {.lex_state = 3, .external_lex_state = 2},
+  [31] = {.lex_state = 3, .external_lex_state = 2},
+  [32] = {.lex_state = 3, .external_lex_state = 2},
+  [33] = {.lex_state = 3, .external_lex_state = 2},
+  [34] = {.lex_state = 3, .external_lex_state = 2},
+  [35] = {.lex_state = 3, .external_lex_state = 2},
+  [36] = {.lex_state = 5, .external_lex_state = 3},
+  [37] = {.lex_state = 3, .external_lex_state = 2},
+  [38] = {.lex_state = 3, .external_lex_state = 2},
+  [39] = {.lex_state = 5, .external_lex_state = 3},
+  [40] = {.lex_state = 3, .external_lex_state = 2},
+  [41] = {.lex_state = 48},
+  [42] = {.lex_state = 48},
+  [43] = {.lex_state = 6},
+  [44] = {.lex_state = 48},
+  [45] = {.lex_state = 48},
+  [46] = {.lex_state = 48},
+  [47] = {.lex_state = 48, .external_lex_state = 4},
+  [48] = {.lex_state = 8, .external_lex_state = 2},
+  [49] = {.lex_state = 13, .external_lex_state = 2},
+  [50] = {.lex_state = 48, .external_lex_state = 4},
+  [51] = {.lex_state = 48, .external_lex_state = 4},
+  [52] = {.lex_state = 14, .external_lex_state = 2},
+  [53] = {.lex_state = 48, .external_lex_state = 4},
+  [54] = {.lex_state = 48, .external_lex_state = 4},
+  [55] = {.lex_state = 48, .external_lex_state = 4},
+  [56] = {.lex_state = 48, .external_lex_state = 4},
+  [57] = {.lex_state = 48, .external_lex_state = 4},
+  [58] = {.lex_state = 48, .external_lex_state = 4},
+  [59] = {.lex_state = 14, .external_lex_state = 2},
+  [60] = {.lex_state = 14, .external_lex_state = 2},
+  [61] = {.lex_state = 14, .external_lex_state = 2},
+  [62] = {.lex_state = 14, .external_lex_state = 2},
+  [63] = {.lex_state = 48, .external_lex_state = 4},
+  [64] = {.lex_state = 48, .external_lex_state = 4},
+  [65] = {.lex_state = 48, .external_lex_state = 4},
+  [66] = {.lex_state = 48, .external_lex_state = 4},
+  [67] = {.lex_state = 48, .external_lex_state = 4},
+  [68] = {.lex_state = 2},
+  [69] = {.lex_state = 8, .external_lex_state = 2},
+  [70] = {.lex_state = 48, .external_lex_state = 4},
+  [71] = {.lex_state = 2},
+  [72] = {.lex_state = 2},
+  [73] = {.lex_state = 48, .external_lex_state = 3},
+  [74] = {.lex_state = 8, .external_lex_state = 2},
+  [75] = {.lex_state = 2},
+  [76] = {.lex_state = 2},
+  [77] = {.lex_state = 48, .external_lex_state = 3},
+  [78] = {.lex_state = 48, .external_lex_state = 4},
+  [79] = {.lex_state = 14, .external_lex_state = 2},
+  [80] = {.lex_state = 2},
+  [81] = {.lex_state = 2},
+  [82] = {.lex_state = 14, .external_lex_state = 2},
+  [83] = {.lex_state = 48, .external_lex_state = 4},
+  [84] = {.lex_state = 8, .external_lex_state = 2},
+  [85] = {.lex_state = 2},
+  [86] = {.lex_state = 2},
+  [87] = {.lex_state = 2},
+  [88] = {.lex_state = 2},
+  [89] = {.lex_state = 8, .external_lex_state = 2},
+  [90] = {.lex_state = 10, .external_lex_state = 4},
+  [91] = {.lex_state = 48, .external_lex_state = 4},
+  [92] = {.lex_state = 8, .external_lex_state = 2},
+  [93] = {.lex_state = 14, .external_lex_state = 2},
+  [94] = {.lex_state = 2},
+  [95] = {.lex_state = 2},
+  [96] = {.lex_state = 2},
+  [97] = {.lex_state = 2},
+  [98] = {.lex_state = 48, .external_lex_state = 4},
+  [99] = {.lex_state = 48, .external_lex_state = 4},
+  [100] = {.lex_state = 48, .external_lex_state = 4},
+  [101] = {.lex_state = 48, .external_lex_state = 4},
+  [102] = {.lex_state = 2},
+  [103] = {.lex_state = 2},
+  [104] = {.lex_state = 48, .external_lex_state = 4},
+  [105] = {.lex_state = 48, .external_lex_state = 4},
+  [106] = {.lex_state = 48, .external_lex_state = 4},
+  [107] = {.lex_state = 48, .external_lex_state = 4},
+  [108] = {.lex_state = 48, .external_lex_state = 4},
+  [109] = {.lex_state = 48, .external_lex_state = 4},
+  [110] = {.lex_state = 48, .external_lex_state = 4},
+  [111] = {.lex_state = 48, .external_lex_state = 4},
+  [112] = {.lex_state = 48, .external_lex_state = 4},
+  [113] = {.lex_state = 48, .external_lex_state = 4},
+  [114] = {.lex_state = 48, .external_lex_state = 4},
+  [115] = {.lex_state = 48, .external_lex_state = 4},
+  [116] = {.lex_state = 48, .external_lex_state = 4},
+  [117] = {.lex_state = 48, .external_lex_state = 4},
+  [118] = {.lex_state = 48, .external_lex_state = 4},
+  [119] = {.lex_state = 2},
+  [120] = {.lex_state = 2},
+  [121] = {.lex_state = 2},
+  [122] = {.lex_state = 48, .external_lex_state = 4},
+  [123] = {.lex_state = 2},
+  [124] = {.lex_state = 2},
+  [125] = {.lex_state = 48, .external_lex_state = 4},
+  [126] = {.lex_state = 48, .external_lex_state = 4},
+  [127] = {.lex_state = 2},
+  [128] = {.lex_state = 2},
+  [129] = {.lex_state = 2},
+  [130] = {.lex_state = 2},
+  [131] = {.lex_state = 2},
+  [132] = {.lex_state = 2},
+  [133] = {.lex_state = 48, .external_lex_state = 4},
+  [134] = {.lex_state = 8, .external_lex_state = 2},
+  [135] = {.lex_state = 2},
+  [136] = {.lex_state = 48, .external_lex_state = 4},
+  [137] = {.lex_state = 48, .external_lex_state = 4},
+  [138] = {.lex_state = 48, .external_lex_state = 4},
+  [139] = {.lex_state = 2},
+  [140] = {.lex_state = 48, .external_lex_state = 4},
+  [141] = {.lex_state = 48, .external_lex_state = 4},
+  [142] = {.lex_state = 48, .external_lex_state = 4},
+  [143] = {.lex_state = 48, .external_lex_state = 4},
+  [144] = {.lex_state = 48, .external_lex_state = 4},
+  [145] = {.lex_state = 48, .external_lex_state = 4},
+  [146] = {.lex_state = 48, .external_lex_state = 4},
+  [147] = {.lex_state = 48, .external_lex_state = 4},
+  [148] = {.lex_state = 48, .external_lex_state = 4},
+  [149] = {.lex_state = 48, .external_lex_state = 4},
+  [150] = {.lex_state = 48, .external_lex_state = 4},
+  [151] = {.lex_state = 48, .external_lex_state = 4},
+  [152] = {.lex_state = 48, .external_lex_state = 4},
+  [153] = {.lex_state = 48, .external_lex_state = 4},
+  [154] = {.lex_state = 2},
+  [155] = {.lex_state = 2},
+  [156] = {.lex_state = 48, .external_lex_state = 4},
+  [157] = {.lex_state = 48, .external_lex_state = 4},
+  [158] = {.lex_state = 48, .external_lex_state = 4},
+  [159] = {.lex_state = 48, .external_lex_state = 4},
+  [160] = {.lex_state = 48, .external_lex_state = 4},
+  [161] = {.lex_state = 48, .external_lex_state = 4},
+  [162] = {.lex_state = 48, .external_lex_state = 4},
+  [163] = {.lex_state = 48, .external_lex_state = 4},
+  [164] = {.lex_state = 48, .external_lex_state = 4},
+  [165] = {.lex_state = 48, .external_lex_state = 4},
+  [166] = {.lex_state = 48, .external_lex_state = 4},
+  [167] = {.lex_state = 48, .external_lex_state = 4},
+  [168] = {.lex_state = 48, .external_lex_state = 4},
+  [169] = {.lex_state = 48, .external_lex_state = 4},
+  [170] = {.lex_state = 48, .external_lex_state = 4},
+  [171] = {.lex_state = 48, .external_lex_state = 4},
+  [172] = {.lex_state = 48, .external_lex_state = 4},
+  [173] = {.lex_state = 48, .external_lex_state = 4},
+  [174] = {.lex_state = 48, .external_lex_state = 4},
+  [175] = {.lex_state = 8, .external_lex_state = 2},
+  [176] = {.lex_state = 48, .external_lex_state = 4},
+  [177] = {.lex_state = 48, .external_lex_state = 4},
+  [178] = {.lex_state = 48, .external_lex_state = 4},
+  [179] = {.lex_state = 48, .external_lex_state = 4},
+  [180] = {.lex_state = 48, .external_lex_state = 4},
+  [181] = {.lex_state = 48, .external_lex_state = 4},
+  [182] = {.lex_state = 48, .external_lex_state = 4},
+  [183] = {.lex_state = 48, .external_lex_state = 4},
+  [184] = {.lex_state = 48, .external_lex_state = 4},
+  [185] = {.lex_state = 48, .external_lex_state = 4},
+  [186] = {.lex_state = 48, .external_lex_state = 4},
+  [187] = {.lex_state = 48, .external_lex_state = 4},
+  [188] = {.lex_state = 48, .external_lex_state = 4},
+  [189] = {.lex_state = 48, .external_lex_state = 4},
+  [190] = {.lex_state = 48, .external_lex_state = 4},
+  [191] = {.lex_state = 48, .external_lex_state = 4},
+  [192] = {.lex_state = 48, .external_lex_state = 4},
+  [193] = {.lex_state = 48, .external_lex_state = 4},
+  [194] = {.lex_state = 48, .external_lex_state = 4},
+  [195] = {.lex_state = 48, .external_lex_state = 4},
+  [196] = {.lex_state = 48, .external_lex_state = 4},
+  [197] = {.lex_state = 48, .external_lex_state = 4},
+  [198] = {.lex_state = 48, .external_lex_state = 4},
+  [199] = {.lex_state = 48, .external_lex_state = 4},
+  [200] = {.lex_state = 48, .external_lex_state = 4},
+  [201] = {.lex_state = 48, .external_lex_state = 4},
+  [202] = {.lex_state = 48, .external_lex_state = 4},
+  [203] = {.lex_state = 48, .external_lex_state = 4},
+  [204] = {.lex_state = 48, .external_lex_state = 4},
+  [205] = {.lex_state = 48, .external_lex_state = 4},
+  [206] = {.lex_state = 48, .external_lex_state = 4},
+  [207] = {.lex_state = 48, .external_lex_state = 4},
+  [208] = {.lex_state = 48, .external_lex_state = 4},
+  [209] = {.lex_state = 8, .external_lex_state = 2},
+  [210] = {.lex_state = 48, .external_lex_state = 4},
+  [211] = {.lex_state = 48, .external_lex_state = 4},
+  [212] = {.lex_state = 48, .external_lex_state = 4},
+  [213] = {.lex_state = 48, .external_lex_state = 4},
+  [214] = {.lex_state = 48, .external_lex_state = 4},
+  [215] = {.lex_state = 48, .external_lex_state = 4},
+  [216] = {.lex_state = 48, .external_lex_state = 4},
+  [217] = {.lex_state = 48, .external_lex_state = 4},
+  [218] = {.lex_state = 48, .external_lex_state = 4},
+  [219] = {.lex_state = 48, .external_lex_state = 4},
+  [220] = {.lex_state = 8, .external_lex_state = 2},
+  [221] = {.lex_state = 48, .external_lex_state = 4},
+  [222] = {.lex_state = 48, .external_lex_state = 4},
+  [223] = {.lex_state = 48, .external_lex_state = 4},
+  [224] = {.lex_state = 48, .external_lex_state = 4},
+  [225] = {.lex_state = 48, .external_lex_state = 4},
+  [226] = {.lex_state = 48, .external_lex_state = 4},
+  [227] = {.lex_state = 48, .external_lex_state = 4},
+  [228] = {.lex_state = 48, .external_lex_state = 4},
+  [229] = {.lex_state = 48, .external_lex_state = 4},
+  [230] = {.lex_state = 8, .external_lex_state = 2},
+  [231] = {.lex_state = 48, .external_lex_state = 4},
+  [232] = {.lex_state = 48, .external_lex_state = 4},
+  [233] = {.lex_state = 48, .external_lex_state = 4},
+  [234] = {.lex_state = 48, .external_lex_state = 4},
+  [235] = {.lex_state = 48, .external_lex_state = 4},
+  [236] = {.lex_state = 48, .external_lex_state = 4},
+  [237] = {.lex_state = 48, .external_lex_state = 4},
+  [238] = {.lex_state = 48, .external_lex_state = 4},
+  [239] = {.lex_state = 48, .external_lex_state = 4},
+  [240] = {.lex_state = 48, .external_lex_state = 4},
+  [241] = {.lex_state = 48, .external_lex_state = 4},
+  [242] = {.lex_state = 48, .external_lex_state = 4},
+  [243] = {.lex_state = 8, .external_lex_state = 2},
+  [244] = {.lex_state = 48, .external_lex_state = 4},
+  [245] = {.lex_state = 48, .external_lex_state = 4},
+  [246] = {.lex_state = 48, .external_lex_state = 4},
+  [247] = {.lex_state = 48, .external_lex_state = 4},
+  [248] = {.lex_state = 48, .external_lex_state = 4},
+  [249] = {.lex_state = 48, .external_lex_state = 4},
+  [250] = {.lex_state = 48, .external_lex_state = 4},
+  [251] = {.lex_state = 48, .external_lex_state = 4},
+  [252] = {.lex_state = 48, .external_lex_state = 4},
+  [253] = {.lex_state = 48, .external_lex_state = 4},
+  [254] = {.lex_state = 48, .external_lex_state = 4},
+  [255] = {.lex_state = 48, .external_lex_state = 4},
+  [256] = {.lex_state = 48, .external_lex_state = 4},
+  [257] = {.lex_state = 48, .external_lex_state = 4},
+  [258] = {.lex_state = 48, .external_lex_state = 4},
+  [259] = {.lex_state = 48, .external_lex_state = 4},
+  [260] = {.lex_state = 48, .external_lex_state = 4},
+  [261] = {.lex_state = 48, .external_lex_state = 4},
+  [262] = {.lex_state = 48, .external_lex_state = 4},
+  [263] = {.lex_state = 48, .external_lex_state = 4},
+  [264] = {.lex_state = 48, .external_lex_state = 4},
+  [265] = {.lex_state = 48, .external_lex_state = 4},
+  [266] = {.lex_state = 48, .external_lex_state = 4},
+  [267] = {.lex_state = 48, .external_lex_state = 4},
+  [268] = {.lex_state = 48, .external_lex_state = 4},
+  [269] = {.lex_state = 48, .external_lex_state = 4},
+  [270] = {.lex_state = 48, .external_lex_state = 4},
+  [271] = {.lex_state = 48, .external_lex_state = 4},
+  [272] = {.lex_state = 48, .external_lex_state = 4},
+  [273] = {.lex_state = 8, .external_lex_state = 2},
+  [274] = {.lex_state = 8, .external_lex_state = 2},
+  [275] = {.lex_state = 8, .external_lex_state = 2},
+  [276] = {.lex_state = 8, .external_lex_state = 2},
+  [277] = {.lex_state = 8, .external_lex_state = 2},
+  [278] = {.lex_state = 5, .external_lex_state = 3},
+  [279] = {.lex_state = 8, .external_lex_state = 2},
+  [280] = {.lex_state = 8, .external_lex_state = 2},
+  [281] = {.lex_state = 8, .external_lex_state = 2},
+  [282] = {.lex_state = 8, .external_lex_state = 2},
+  [283] = {.lex_state = 8, .external_lex_state = 2},
+  [284] = {.lex_state = 8, .external_lex_state = 2},
+  [285] = {.lex_state = 8, .external_lex_state = 2},
+  [286] = {.lex_state = 7, .external_lex_state = 2},
+  [287] = {.lex_state = 5, .external_lex_state = 3},
+  [288] = {.lex_state = 8, .external_lex_state = 2},
+  [289] = {.lex_state = 5, .external_lex_state = 3},
+  [290] = {.lex_state = 5, .external_lex_state = 3},
+  [291] = {.lex_state = 5, .external_lex_state = 3},
+  [292] = {.lex_state = 5, .external_lex_state = 3},
+  [293] = {.lex_state = 5, .external_lex_state = 3},
+  [294] = {.lex_state = 8, .external_lex_state = 2},
   [295] = {.lex_state = 1},
-  [296] = {.lex_state = 0},
-  [297] = {.lex_state = 0},
-  [298] = {.lex_state = 0, .external_lex_state = 2},
-  [299] = {.lex_state = 0, .external_lex_state = 2},
-  [300] = {.lex_state = 0, .external_lex_state = 2},
-  [301] = {.lex_state = 0},
-  [302] = {.lex_state = 0},
-  [303] = {.lex_state = 1, .external_lex_state = 2},
-  [304] = {.lex_state = 0, .external_lex_state = 2},
-  [305] = {.lex_state = 1, .external_lex_state = 2},
+  [296] = {.lex_state = 48},
+  [297] = {.lex_state = 48},
+  [298] = {.lex_state = 8, .external_lex_state = 2},
+  [299] = {.lex_state = 8, .external_lex_state = 2},
+  [300] = {.lex_state = 8, .external_lex_state = 2},
+  [301] = {.lex_state = 48},
+  [302] = {.lex_state = 48},
+  [303] = {.lex_state = 17, .external_lex_state = 2},
+  [304] = {.lex_state = 8, .external_lex_state = 2},
+  [305] = {.lex_state = 5, .external_lex_state = 2},
   [306] = {.lex_state = 1},
   [307] = {.lex_state = 1},
-  [308] = {.lex_state = 0},
+  [308] = {.lex_state = 48},
   [309] = {.lex_state = 1},
-  [310] = {.lex_state = 0},
-  [311] = {.lex_state = 0},
-  [312] = {.lex_state = 0},
-  [313] = {.lex_state = 1, .external_lex_state = 2},
+  [310] = {.lex_state = 48},
+  [311] = {.lex_state = 48},
+  [312] = {.lex_state = 48},
+  [313] = {.lex_state = 5, .external_lex_state = 2},
   [314] = {.lex_state = 1},
-  [315] = {.lex_state = 1, .external_lex_state = 2},
-  [316] = {.lex_state = 0},
-  [317] = {.lex_state = 1, .external_lex_state = 2},
-  [318] = {.lex_state = 1, .external_lex_state = 2},
+  [315] = {.lex_state = 5, .external_lex_state = 2},
+  [316] = {.lex_state = 48},
+  [317] = {.lex_state = 5, .external_lex_state = 2},
+  [318] = {.lex_state = 5, .external_lex_state = 2},
   [319] = {.lex_state = 1},
   [320] = {.lex_state = 1},
   [321] = {.lex_state = 1},
-  [322] = {.lex_state = 1, .external_lex_state = 2},
-  [323] = {.lex_state = 1, .external_lex_state = 2},
+  [322] = {.lex_state = 5, .external_lex_state = 2},
+  [323] = {.lex_state = 5, .external_lex_state = 2},
   [324] = {.lex_state = 1},
-  [325] = {.lex_state = 1, .external_lex_state = 2},
+  [325] = {.lex_state = 5, .external_lex_state = 2},
   [326] = {.lex_state = 1},
-  [327] = {.lex_state = 1, .external_lex_state = 2},
+  [327] = {.lex_state = 5, .external_lex_state = 2},
   [328] = {.lex_state = 1},
   [329] = {.lex_state = 1},
-  [330] = {.lex_state = 1, .external_lex_state = 2},
-  [331] = {.lex_state = 1, .external_lex_state = 2},
+  [330] = {.lex_state = 5, .external_lex_state = 2},
+  [331] = {.lex_state = 5, .external_lex_state = 2},
   [332] = {.lex_state = 1},
   [333] = {.lex_state = 1},
   [334] = {.lex_state = 1},
   [335] = {.lex_state = 1},
   [336] = {.lex_state = 1},
   [337] = {.lex_state = 1},
-  [338] = {.lex_state = 1, .external_lex_state = 2},
-  [339] = {.lex_state = 1, .external_lex_state = 2},
+  [338] = {.lex_state = 5, .external_lex_state = 2},
+  [339] = {.lex_state = 5, .external_lex_state = 2},
   [340] = {.lex_state = 1},
-  [341] = {.lex_state = 1, .external_lex_state = 2},
-  [342] = {.lex_state = 1, .external_lex_state = 2},
-  [343] = {.lex_state = 1, .external_lex_state = 2},
-  [344] = {.lex_state = 1, .external_lex_state = 2},
+  [341] = {.lex_state = 5, .external_lex_state = 2},
+  [342] = {.lex_state = 5, .external_lex_state = 2},
+  [343] = {.lex_state = 5, .external_lex_state = 2},
+  [344] = {.lex_state = 5, .external_lex_state = 2},
   [345] = {.lex_state = 1},
   [346] = {.lex_state = 1},
   [347] = {.lex_state = 1},
   [348] = {.lex_state = 1},
-  [349] = {.lex_state = 1, .external_lex_state = 2},
-  [350] = {.lex_state = 0},
-  [351] = {.lex_state = 0},
-  [352] = {.lex_state = 0, .external_lex_state = 2},
-  [353] = {.lex_state = 0},
-  [354] = {.lex_state = 1, .external_lex_state = 2},
-  [355] = {.lex_state = 0},
-  [356] = {.lex_state = 0},
-  [357] = {.lex_state = 0},
-  [358] = {.lex_state = 0},
-  [359] = {.lex_state = 1, .external_lex_state = 2},
-  [360] = {.lex_state = 0},
+  [349] = {.lex_state = 5, .external_lex_state = 2},
+  [350] = {.lex_state = 48},
+  [351] = {.lex_state = 48},
+  [352] = {.lex_state = 11, .external_lex_state = 2},
+  [353] = {.lex_state = 48},
+  [354] = {.lex_state = 5, .external_lex_state = 2},
+  [355] = {.lex_state = 48},
+  [356] = {.lex_state = 48},
+  [357] = {.lex_state = 48},
+  [358] = {.lex_state = 48},
+  [359] = {.lex_state = 5, .external_lex_state = 2},
+  [360] = {.lex_state = 48},
   [361] = {.lex_state = 1, .external_lex_state = 2},
-  [362] = {.lex_state = 1, .external_lex_state = 2},
+  [362] = {.lex_state = 5, .external_lex_state = 2},
   [363] = {.lex_state = 1},
-  [364] = {.lex_state = 1, .external_lex_state = 2},
-  [365] = {.lex_state = 1, .external_lex_state = 2},
-  [366] = {.lex_state = 1, .external_lex_state = 2},
+  [364] = {.lex_state = 5, .external_lex_state = 2},
+  [365] = {.lex_state = 5, .external_lex_state = 2},
+  [366] = {.lex_state = 5, .external_lex_state = 2},
   [367] = {.lex_state = 1},
   [368] = {.lex_state = 1},
   [369] = {.lex_state = 1},
-  [370] = {.lex_state = 0, .external_lex_state = 2},
-  [371] = {.lex_state = 1, .external_lex_state = 2},
-  [372] = {.lex_state = 1, .external_lex_state = 2},
-  [373] = {.lex_state = 1, .external_lex_state = 2},
-  [374] = {.lex_state = 1, .external_lex_state = 2},
-  [375] = {.lex_state = 1, .external_lex_state = 2},
-  [376] = {.lex_state = 1, .external_lex_state = 2},
-  [377] = {.lex_state = 1, .external_lex_state = 2},
+  [370] = {.lex_state = 1, .external_lex_state = 2},
+  [371] = {.lex_state = 5, .external_lex_state = 2},
+  [372] = {.lex_state = 5, .external_lex_state = 2},
+  [373] = {.lex_state = 5, .external_lex_state = 2},
+  [374] = {.lex_state = 5, .external_lex_state = 2},
+  [375] = {.lex_state = 5, .external_lex_state = 2},
+  [376] = {.lex_state = 5, .external_lex_state = 2},
+  [377] = {.lex_state = 5, .external_lex_state = 2},
   [378] = {.lex_state = 1},
   [379] = {.lex_state = 1, .external_lex_state = 2},
-  [380] = {.lex_state = 1, .external_lex_state = 2},
+  [380] = {.lex_state = 5, .external_lex_state = 2},
   [381] = {.lex_state = 1},
-  [382] = {.lex_state = 1, .external_lex_state = 3},
-  [383] = {.lex_state = 1, .external_lex_state = 2},
+  [382] = {.lex_state = 48, .external_lex_state = 3},
+  [383] = {.lex_state = 5, .external_lex_state = 2},
   [384] = {.lex_state = 1},
   [385] = {.lex_state = 1},
-  [386] = {.lex_state = 1, .external_lex_state = 2},
-  [387] = {.lex_state = 1, .external_lex_state = 2},
-  [388] = {.lex_state = 1, .external_lex_state = 2},
+  [386] = {.lex_state = 5, .external_lex_state = 2},
+  [387] = {.lex_state = 5, .external_lex_state = 2},
+  [388] = {.lex_state = 18, .external_lex_state = 2},
   [389] = {.lex_state = 1},
-  [390] = {.lex_state = 0, .external_lex_state = 2},
+  [390] = {.lex_state = 11, .external_lex_state = 2},
   [391] = {.lex_state = 1},
   [392] = {.lex_state = 1},
   [393] = {.lex_state = 1, .external_lex_state = 2},
   [394] = {.lex_state = 1},
-  [395] = {.lex_state = 0, .external_lex_state = 2},
+  [395] = {.lex_state = 1, .external_lex_state = 2},
   [396] = {.lex_state = 1},
   [397] = {.lex_state = 1},
   [398] = {.lex_state = 1},
-  [399] = {.lex_state = 0, .external_lex_state = 2},
-  [400] = {.lex_state = 0, .external_lex_state = 2},
+  [399] = {.lex_state = 1, .external_lex_state = 2},
+  [400] = {.lex_state = 6, .external_lex_state = 2},
   [401] = {.lex_state = 1, .external_lex_state = 2},
   [402] = {.lex_state = 1, .external_lex_state = 2},
   [403] = {.lex_state = 1, .external_lex_state = 2},
   [404] = {.lex_state = 1},
   [405] = {.lex_state = 1},
   [406] = {.lex_state = 1},
-  [407] = {.lex_state = 0},
-  [408] = {.lex_state = 1, .external_lex_state = 2},
-  [409] = {.lex_state = 1},
-  [410] = {.lex_state = 1},
+  [407] = {.lex_state = 48},
+  [408] = {.lex_state = 5, .external_lex_state = 2},
+  [409] = {.lex_state = 5},
+  [410] = {.lex_state = 5},
   [411] = {.lex_state = 1, .external_lex_state = 2},
-  [412] = {.lex_state = 0},
-  [413] = {.lex_state = 0},
-  [414] = {.lex_state = 1},
-  [415] = {.lex_state = 0},
+  [412] = {.lex_state = 48},
+  [413] = {.lex_state = 48},
+  [414] = {.lex_state = 5},
+  [415] = {.lex_state = 48},
   [416] = {.lex_state = 1, .external_lex_state = 2},
   [417] = {.lex_state = 1, .external_lex_state = 2},
-  [418] = {.lex_state = 0},
-  [419] = {.lex_state = 1, .external_lex_state = 4},
+  [418] = {.lex_state = 48},
+  [419] = {.lex_state = 48, .external_lex_state = 4},
   [420] = {.lex_state = 1, .external_lex_state = 2},
   [421] = {.lex_state = 1, .external_lex_state = 2},
-  [422] = {.lex_state = 0},
-  [423] = {.lex_state = 1, .external_lex_state = 2},
+  [422] = {.lex_state = 48},
+  [423] = {.lex_state = 5, .external_lex_state = 2},
   [424] = {.lex_state = 1, .external_lex_state = 2},
-  [425] = {.lex_state = 1},
-  [426] = {.lex_state = 0, .external_lex_state = 2},
-  [427] = {.lex_state = 0, .external_lex_state = 2},
-  [428] = {.lex_state = 0},
-  [429] = {.lex_state = 0, .external_lex_state = 2},
-  [430] = {.lex_state = 1, .external_lex_state = 2},
+  [425] = {.lex_state = 5},
+  [426] = {.lex_state = 48, .external_lex_state = 2},
+  [427] = {.lex_state = 12, .external_lex_state = 2},
+  [428] = {.lex_state = 48},
+  [429] = {.lex_state = 12, .external_lex_state = 2},
+  [430] = {.lex_state = 5, .external_lex_state = 2},
   [431] = {.lex_state = 1},
-  [432] = {.lex_state = 0},
-  [433] = {.lex_state = 0, .external_lex_state = 2},
+  [432] = {.lex_state = 48},
+  [433] = {.lex_state = 6, .external_lex_state = 2},
   [434] = {.lex_state = 1, .external_lex_state = 2},
   [435] = {.lex_state = 1, .external_lex_state = 2},
   [436] = {.lex_state = 1, .external_lex_state = 2},
-  [437] = {.lex_state = 0},
+  [437] = {.lex_state = 48},
   [438] = {.lex_state = 1},
   [439] = {.lex_state = 1},
   [440] = {.lex_state = 1, .external_lex_state = 2},
   [441] = {.lex_state = 1, .external_lex_state = 2},
-  [442] = {.lex_state = 0},
+  [442] = {.lex_state = 48},
   [443] = {.lex_state = 1},
-  [444] = {.lex_state = 0},
+  [444] = {.lex_state = 48},
   [445] = {.lex_state = 1, .external_lex_state = 2},
   [446] = {.lex_state = 1, .external_lex_state = 2},
   [447] = {.lex_state = 1, .external_lex_state = 2},
-  [448] = {.lex_state = 0},
+  [448] = {.lex_state = 48},
   [449] = {.lex_state = 0, .external_lex_state = 2},
-  [450] = {.lex_state = 0},
-  [451] = {.lex_state = 1},
+  [450] = {.lex_state = 48},
+  [451] = {.lex_state = 20},
   [452] = {.lex_state = 0, .external_lex_state = 2},
   [453] = {.lex_state = 1, .external_lex_state = 2},
-  [454] = {.lex_state = 0, .external_lex_state = 2},
+  [454] = {.lex_state = 1, .external_lex_state = 2},
   [455] = {.lex_state = 1},
-  [456] = {.lex_state = 0, .external_lex_state = 2},
-  [457] = {.lex_state = 0},
-  [458] = {.lex_state = 0, .external_lex_state = 2},
+  [456] = {.lex_state = 1, .external_lex_state = 2},
+  [457] = {.lex_state = 48},
+  [458] = {.lex_state = 1, .external_lex_state = 2},
   [459] = {.lex_state = 1},
-  [460] = {.lex_state = 0},
+  [460] = {.lex_state = 48},
   [461] = {.lex_state = 1, .external_lex_state = 2},
   [462] = {.lex_state = 1, .external_lex_state = 2},
-  [463] = {.lex_state = 0},
-  [464] = {.lex_state = 1},
-  [465] = {.lex_state = 0},
-  [466] = {.lex_state = 0, .external_lex_state = 2},
-  [467] = {.lex_state = 0, .external_lex_state = 2},
-  [468] = {.lex_state = 1},
+  [463] = {.lex_state = 48},
+  [464] = {.lex_state = 5},
+  [465] = {.lex_state = 48},
+  [466] = {.lex_state = 6, .external_lex_state = 2},
+  [467] = {.lex_state = 1, .external_lex_state = 2},
+  [468] = {.lex_state = 20},
   [469] = {.lex_state = 1},
-  [470] = {.lex_state = 1, .external_lex_state = 4},
-  [471] = {.lex_state = 0, .external_lex_state = 2},
+  [470] = {.lex_state = 48, .external_lex_state = 4},
+  [471] = {.lex_state = 48, .external_lex_state = 2},
   [472] = {.lex_state = 1},
-  [473] = {.lex_state = 0, .external_lex_state = 2},
+  [473] = {.lex_state = 1, .external_lex_state = 2},
   [474] = {.lex_state = 1},
   [475] = {.lex_state = 1},
-  [476] = {.lex_state = 0, .external_lex_state = 2},
-  [477] = {.lex_state = 0, .external_lex_state = 2},
+  [476] = {.lex_state = 19, .external_lex_state = 2},
+  [477] = {.lex_state = 16, .external_lex_state = 2},
   [478] = {.lex_state = 1},
   [479] = {.lex_state = 1},
-  [480] = {.lex_state = 0},
-  [481] = {.lex_state = 0},
+  [480] = {.lex_state = 9},
+  [481] = {.lex_state = 1},
   [482] = {.lex_state = 1},
   [483] = {.lex_state = 1},
-  [484] = {.lex_state = 0, .external_lex_state = 2},
-  [485] = {.lex_state = 1},
-  [486] = {.lex_state = 0, .external_lex_state = 2},
-  [487] = {.lex_state = 0, .external_lex_state = 2},
-  [488] = {.lex_state = 0, .external_lex_state = 2},
-  [489] = {.lex_state = 0, .external_lex_state = 2},
+  [484] = {.lex_state = 1, .external_lex_state = 2},
+  [485] = {.lex_state = 5},
+  [486] = {.lex_state = 1, .external_lex_state = 2},
+  [487] = {.lex_state = 1, .external_lex_state = 2},
+  [488] = {.lex_state = 1, .external_lex_state = 2},
+  [489] = {.lex_state = 48, .external_lex_state = 2},
   [490] = {.lex_state = 1},
   [491] = {.lex_state = 1},
-  [492] = {.lex_state = 0, .external_lex_state = 2},
-  [493] = {.lex_state = 0, .external_lex_state = 2},
-  [494] = {.lex_state = 0, .external_lex_state = 2},
-  [495] = {.lex_state = 0, .external_lex_state = 2},
+  [492] = {.lex_state = 48, .external_lex_state = 2},
+  [493] = {.lex_state = 1, .external_lex_state = 2},
+  [494] = {.lex_state = 1, .external_lex_state = 2},
+  [495] = {.lex_state = 1, .external_lex_state = 2},
   [496] = {.lex_state = 1},
   [497] = {.lex_state = 1},
-  [498] = {.lex_state = 0, .external_lex_state = 2},
+  [498] = {.lex_state = 48, .external_lex_state = 2},
   [499] = {.lex_state = 1},
   [500] = {.lex_state = 1},
-  [501] = {.lex_state = 0, .external_lex_state = 2},
+  [501] = {.lex_state = 48, .external_lex_state = 2},
   [502] = {.lex_state = 1},
-  [503] = {.lex_state = 0, .external_lex_state = 2},
-  [504] = {.lex_state = 0, .external_lex_state = 2},
-  [505] = {.lex_state = 0, .external_lex_state = 2},
-  [506] = {.lex_state = 0, .external_lex_state = 2},
-  [507] = {.lex_state = 1},
-  [508] = {.lex_state = 0, .external_lex_state = 2},
-  [509] = {.lex_state = 1},
-  [510] = {.lex_state = 0, .external_lex_state = 2},
+  [503] = {.lex_state = 16, .external_lex_state = 2},
+  [504] = {.lex_state = 48, .external_lex_state = 2},
+  [505] = {.lex_state = 48, .external_lex_state = 2},
+  [506] = {.lex_state = 48, .external_lex_state = 2},
+  [507] = {.lex_state = 5},
+  [508] = {.lex_state = 48, .external_lex_state = 2},
+  [509] = {.lex_state = 5},
+  [510] = {.lex_state = 48, .external_lex_state = 2},
   [511] = {.lex_state = 1},
-  [512] = {.lex_state = 1},
-  [513] = {.lex_state = 1},
+  [512] = {.lex_state = 5},
+  [513] = {.lex_state = 5},
   [514] = {.lex_state = 1},
   [515] = {.lex_state = 1},
-  [516] = {.lex_state = 0, .external_lex_state = 2},
+  [516] = {.lex_state = 48, .external_lex_state = 2},
   [517] = {.lex_state = 1},
   [518] = {.lex_state = 1},
   [519] = {.lex_state = 1},
   [520] = {.lex_state = 1},
   [521] = {.lex_state = 1},
-  [522] = {.lex_state = 0, .external_lex_state = 2},
-  [523] = {.lex_state = 1},
+  [522] = {.lex_state = 1, .external_lex_state = 2},
+  [523] = {.lex_state = 5},
   [524] = {.lex_state = 1},
   [525] = {.lex_state = 1},
   [526] = {.lex_state = 1},
   [527] = {.lex_state = 1},
-  [528] = {.lex_state = 1},
+  [528] = {.lex_state = 5},
   [529] = {.lex_state = 1},
   [530] = {.lex_state = 1},
   [531] = {.lex_state = 1},
-  [532] = {.lex_state = 1},
+  [532] = {.lex_state = 5},
   [533] = {.lex_state = 1},
   [534] = {.lex_state = 1},
-  [535] = {.lex_state = 0, .external_lex_state = 2},
-  [536] = {.lex_state = 0, .external_lex_state = 2},
-  [537] = {.lex_state = 1},
-  [538] = {.lex_state = 1},
+  [535] = {.lex_state = 48, .external_lex_state = 2},
+  [536] = {.lex_state = 48, .external_lex_state = 2},
+  [537] = {.lex_state = 5},
+  [538] = {.lex_state = 5},
   [539] = {.lex_state = 0, .external_lex_state = 2},
-  [540] = {.lex_state = 0},
-  [541] = {.lex_state = 0, .external_lex_state = 2},
-  [542] = {.lex_state = 0},
+  [540] = {.lex_state = 1},
+  [541] = {.lex_state = 48, .external_lex_state = 2},
+  [542] = {.lex_state = 1},
   [543] = {.lex_state = 0, .external_lex_state = 2},
-  [544] = {.lex_state = 0, .external_lex_state = 2},
-  [545] = {.lex_state = 0, .external_lex_state = 2},
-  [546] = {.lex_state = 0, .external_lex_state = 2},
-  [547] = {.lex_state = 0, .external_lex_state = 2},
-  [548] = {.lex_state = 0, .external_lex_state = 2},
-  [549] = {.lex_state = 0, .external_lex_state = 2},
-  [550] = {.lex_state = 0, .external_lex_state = 2},
-  [551] = {.lex_state = 0, .external_lex_state = 2},
-  [552] = {.lex_state = 0, .external_lex_state = 2},
+  [544] = {.lex_state = 48, .external_lex_state = 2},
+  [545] = {.lex_state = 48, .external_lex_state = 2},
+  [546] = {.lex_state = 48, .external_lex_state = 2},
+  [547] = {.lex_state = 48, .external_lex_state = 2},
+  [548] = {.lex_state = 48, .external_lex_state = 2},
+  [549] = {.lex_state = 48, .external_lex_state = 2},
+  [550] = {.lex_state = 48, .external_lex_state = 2},
+  [551] = {.lex_state = 48, .external_lex_state = 2},
+  [552] = {.lex_state = 48, .external_lex_state = 2},
   [553] = {.lex_state = 0},
-  [554] = {.lex_state = 0, .external_lex_state = 2},
-  [555] = {.lex_state = 0},
-  [556] = {.lex_state = 0, .external_lex_state = 2},
-  [557] = {.lex_state = 0, .external_lex_state = 2},
-  [558] = {.lex_state = 0},
-  [559] = {.lex_state = 0, .external_lex_state = 2},
+  [554] = {.lex_state = 48, .external_lex_state = 2},
+  [555] = {.lex_state = 48},
+  [556] = {.lex_state = 48, .external_lex_state = 2},
+  [557] = {.lex_state = 48, .external_lex_state = 2},
+  [558] = {.lex_state = 1},
+  [559] = {.lex_state = 48, .external_lex_state = 2},
   [560] = {.lex_state = 0, .external_lex_state = 2},
   [561] = {.lex_state = 0, .external_lex_state = 2},
-  [562] = {.lex_state = 0, .external_lex_state = 2},
-  [563] = {.lex_state = 0, .external_lex_state = 2},
-  [564] = {.lex_state = 0, .external_lex_state = 2},
-  [565] = {.lex_state = 0, .external_lex_state = 2},
-  [566] = {.lex_state = 0, .external_lex_state = 2},
-  [567] = {.lex_state = 0, .external_lex_state = 2},
-  [568] = {.lex_state = 0},
+  [562] = {.lex_state = 48, .external_lex_state = 2},
+  [563] = {.lex_state = 48, .external_lex_state = 2},
+  [564] = {.lex_state = 48, .external_lex_state = 2},
+  [565] = {.lex_state = 48, .external_lex_state = 2},
+  [566] = {.lex_state = 15, .external_lex_state = 2},
+  [567] = {.lex_state = 48, .external_lex_state = 2},
+  [568] = {.lex_state = 48},
   [569] = {.lex_state = 0},
-  [570] = {.lex_state = 0},
-  [571] = {.lex_state = 0, .external_lex_state = 2},
-  [572] = {.lex_state = 0, .external_lex_state = 2},
+  [570] = {.lex_state = 1},
+  [571] = {.lex_state = 48, .external_lex_state = 2},
+  [572] = {.lex_state = 48, .external_lex_state = 2},
   [573] = {.lex_state = 0},
-  [574] = {.lex_state = 0, .external_lex_state = 2},
-  [575] = {.lex_state = 0, .external_lex_state = 2},
-  [576] = {.lex_state = 0, .external_lex_state = 2},
-  [577] = {.lex_state = 0, .external_lex_state = 2},
-  [578] = {.lex_state = 0, .external_lex_state = 2},
-  [579] = {.lex_state = 0},
+  [574] = {.lex_state = 48, .external_lex_state = 2},
+  [575] = {.lex_state = 48, .external_lex_state = 2},
+  [576] = {.lex_state = 48, .external_lex_state = 2},
+  [577] = {.lex_state = 48, .external_lex_state = 2},
+  [578] = {.lex_state = 48, .external_lex_state = 2},
+  [579] = {.lex_state = 1},
   [580] = {.lex_state = 0, .external_lex_state = 2},
-  [581] = {.lex_state = 0},
+  [581] = {.lex_state = 48},
   [582] = {.lex_state = 0, .external_lex_state = 2},
   [583] = {.lex_state = 0, .external_lex_state = 2},
   [584] = {.lex_state = 0, .external_lex_state = 2},
-  [585] = {.lex_state = 0},
-  [586] = {.lex_state = 0, .external_lex_state = 2},
-  [587] = {.lex_state = 0, .external_lex_state = 2},
-  [588] = {.lex_state = 0},
-  [589] = {.lex_state = 0, .external_lex_state = 2},
-  [590] = {.lex_state = 0, .external_lex_state = 2},
-  [591] = {.lex_state = 0},
-  [592] = {.lex_state = 0},
-  [593] = {.lex_state = 0, .external_lex_state = 2},
-  [594] = {.lex_state = 0, .external_lex_state = 2},
-  [595] = {.lex_state = 0, .external_lex_state = 2},
+  [585] = {.lex_state = 48},
+  [586] = {.lex_state = 48, .external_lex_state = 2},
+  [587] = {.lex_state = 1, .external_lex_state = 2},
+  [588] = {.lex_state = 1},
+  [589] = {.lex_state = 48, .external_lex_state = 2},
+  [590] = {.lex_state = 48, .external_lex_state = 2},
+  [591] = {.lex_state = 1},
+  [592] = {.lex_state = 48},
+  [593] = {.lex_state = 48, .external_lex_state = 2},
+  [594] = {.lex_state = 1, .external_lex_state = 2},
+  [595] = {.lex_state = 48, .external_lex_state = 2},
   [596] = {.lex_state = 0, .external_lex_state = 2},
-  [597] = {.lex_state = 0, .external_lex_state = 2},
-  [598] = {.lex_state = 0, .external_lex_state = 2},
-  [599] = {.lex_state = 0, .external_lex_state = 2},
-  [600] = {.lex_state = 0, .external_lex_state = 2},
+  [597] = {.lex_state = 48, .external_lex_state = 2},
+  [598] = {.lex_state = 48, .external_lex_state = 2},
+  [599] = {.lex_state = 1, .external_lex_state = 2},
+  [600] = {.lex_state = 1, .external_lex_state = 2},
   [601] = {.lex_state = 0, .external_lex_state = 2},
   [602] = {.lex_state = 0, .external_lex_state = 2},
-  [603] = {.lex_state = 0},
+  [603] = {.lex_state = 48},
   [604] = {.lex_state = 0, .external_lex_state = 2},
-  [605] = {.lex_state = 0, .external_lex_state = 2},
+  [605] = {.lex_state = 1, .external_lex_state = 2},
   [606] = {.lex_state = 0, .external_lex_state = 2},
-  [607] = {.lex_state = 0, .external_lex_state = 2},
+  [607] = {.lex_state = 1, .external_lex_state = 2},
   [608] = {.lex_state = 0, .external_lex_state = 2},
   [609] = {.lex_state = 0, .external_lex_state = 2},
   [610] = {.lex_state = 0, .external_lex_state = 2},
   [611] = {.lex_state = 0, .external_lex_state = 2},
   [612] = {.lex_state = 0, .external_lex_state = 2},
   [613] = {.lex_state = 0, .external_lex_state = 2},
-  [614] = {.lex_state = 0, .external_lex_state = 2},
-  [615] = {.lex_state = 0, .external_lex_state = 2},
+  [614] = {.lex_state = 1, .external_lex_state = 2},
+  [615] = {.lex_state = 1, .external_lex_state = 2},
   [616] = {.lex_state = 0, .external_lex_state = 2},
-  [617] = {.lex_state = 0},
-  [618] = {.lex_state = 0, .external_lex_state = 2},
+  [617] = {.lex_state = 48},
+  [618] = {.lex_state = 48, .external_lex_state = 2},
   [619] = {.lex_state = 0, .external_lex_state = 2},
-  [620] = {.lex_state = 0, .external_lex_state = 2},
-  [621] = {.lex_state = 0, .external_lex_state = 2},
-  [622] = {.lex_state = 0, .external_lex_state = 2},
-  [623] = {.lex_state = 0, .external_lex_state = 2},
+  [620] = {.lex_state = 1, .external_lex_state = 2},
+  [621] = {.lex_state = 48, .external_lex_state = 2},
+  [622] = {.lex_state = 1, .external_lex_state = 2},
+  [623] = {.lex_state = 1, .external_lex_state = 2},
   [624] = {.lex_state = 0},
-  [625] = {.lex_state = 0, .external_lex_state = 2},
-  [626] = {.lex_state = 0, .external_lex_state = 2},
+  [625] = {.lex_state = 1, .external_lex_state = 2},
+  [626] = {.lex_state = 48, .external_lex_state = 2},
   [627] = {.lex_state = 0, .external_lex_state = 2},
-  [628] = {.lex_state = 0},
+  [628] = {.lex_state = 1},
   [629] = {.lex_state = 0},
-  [630] = {.lex_state = 0},
-  [631] = {.lex_state = 0},
+  [630] = {.lex_state = 1},
+  [631] = {.lex_state = 48},
   [632] = {.lex_state = 0, .external_lex_state = 2},
-  [633] = {.lex_state = 0},
-  [634] = {.lex_state = 0},
-  [635] = {.lex_state = 0, .external_lex_state = 2},
-  [636] = {.lex_state = 0, .external_lex_state = 2},
-  [637] = {.lex_state = 0, .external_lex_state = 2},
+  [633] = {.lex_state = 48},
+  [634] = {.lex_state = 48},
+  [635] = {.lex_state = 48, .external_lex_state = 2},
+  [636] = {.lex_state = 48, .external_lex_state = 2},
+  [637] = {.lex_state = 48, .external_lex_state = 2},
   [638] = {.lex_state = 0},
-  [639] = {.lex_state = 0},
-  [640] = {.lex_state = 0},
+  [639] = {.lex_state = 48},
+  [640] = {.lex_state = 1},
   [641] = {.lex_state = 0, .external_lex_state = 2},
-  [642] = {.lex_state = 0, .external_lex_state = 2},
+  [642] = {.lex_state = 48, .external_lex_state = 2},
   [643] = {.lex_state = 0, .external_lex_state = 3},
   [644] = {.lex_state = 0, .external_lex_state = 2},
-  [645] = {.lex_state = 0},
-  [646] = {.lex_state = 0},
+  [645] = {.lex_state = 1},
+  [646] = {.lex_state = 1},
   [647] = {.lex_state = 0},
   [648] = {.lex_state = 0, .external_lex_state = 2},
-  [649] = {.lex_state = 0, .external_lex_state = 2},
-  [650] = {.lex_state = 0, .external_lex_state = 2},
-  [651] = {.lex_state = 0},
+  [649] = {.lex_state = 48, .external_lex_state = 2},
+  [650] = {.lex_state = 48, .external_lex_state = 2},
+  [651] = {.lex_state = 1},
   [652] = {.lex_state = 0},
-  [653] = {.lex_state = 0},
-  [654] = {.lex_state = 0, .external_lex_state = 2},
+  [653] = {.lex_state = 1},
+  [654] = {.lex_state = 48, .external_lex_state = 2},
   [655] = {.lex_state = 0},
-  [656] = {.lex_state = 0},
-  [657] = {.lex_state = 0},
-  [658] = {.lex_state = 0},
-  [659] = {.lex_state = 0},
-  [660] = {.lex_state = 0, .external_lex_state = 2},
+  [656] = {.lex_state = 1},
+  [657] = {.lex_state = 48},
+  [658] = {.lex_state = 48},
+  [659] = {.lex_state = 48},
+  [660] = {.lex_state = 48, .external_lex_state = 2},
   [661] = {.lex_state = 0},
-  [662] = {.lex_state = 0},
+  [662] = {.lex_state = 48},
   [663] = {.lex_state = 0, .external_lex_state = 2},
-  [664] = {.lex_state = 0},
-  [665] = {.lex_state = 0},
-  [666] = {.lex_state = 0},
-  [667] = {.lex_state = 0},
+  [664] = {.lex_state = 1},
+  [665] = {.lex_state = 48},
+  [666] = {.lex_state = 48},
+  [667] = {.lex_state = 48},
   [668] = {.lex_state = 0},
-  [669] = {.lex_state = 0},
-  [670] = {.lex_state = 0, .external_lex_state = 2},
+  [669] = {.lex_state = 1},
+  [670] = {.lex_state = 48, .external_lex_state = 2},
   [671] = {.lex_state = 0, .external_lex_state = 3},
-  [672] = {.lex_state = 0},
+  [672] = {.lex_state = 48},
   [673] = {.lex_state = 0},
-  [674] = {.lex_state = 0, .external_lex_state = 2},
-  [675] = {.lex_state = 0, .external_lex_state = 2},
+  [674] = {.lex_state = 48, .external_lex_state = 2},
+  [675] = {.lex_state = 48, .external_lex_state = 2},
   [676] = {.lex_state = 0},
-  [677] = {.lex_state = 0},
+  [677] = {.lex_state = 48},
   [678] = {.lex_state = 0, .external_lex_state = 2},
-  [679] = {.lex_state = 0, .external_lex_state = 2},
-  [680] = {.lex_state = 0},
-  [681] = {.lex_state = 0, .external_lex_state = 2},
-  [682] = {.lex_state = 0},
-  [683] = {.lex_state = 0, .external_lex_state = 2},
+  [679] = {.lex_state = 48, .external_lex_state = 2},
+  [680] = {.lex_state = 1},
+  [681] = {.lex_state = 48, .external_lex_state = 2},
+  [682] = {.lex_state = 48},
+  [683] = {.lex_state = 48, .external_lex_state = 2},
   [684] = {.lex_state = 0, .external_lex_state = 2},
   [685] = {.lex_state = 0, .external_lex_state = 2},
   [686] = {.lex_state = 0},
@@ -4824,12 +5656,12 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [688] = {.lex_state = 0, .external_lex_state = 2},
   [689] = {.lex_state = 0},
   [690] = {.lex_state = 0},
-  [691] = {.lex_state = 0},
+  [691] = {.lex_state = 48},
   [692] = {.lex_state = 0, .external_lex_state = 2},
   [693] = {.lex_state = 0, .external_lex_state = 2},
   [694] = {.lex_state = 0},
   [695] = {.lex_state = 0},
-  [696] = {.lex_state = 0},
+  [696] = {.lex_state = 1},
   [697] = {.lex_state = 0, .external_lex_state = 2},
   [698] = {.lex_state = 0, .external_lex_state = 2},
   [699] = {.lex_state = 0, .external_lex_state = 2},
@@ -4847,21 +5679,21 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [711] = {.lex_state = 0, .external_lex_state = 2},
   [712] = {.lex_state = 0},
   [713] = {.lex_state = 0, .external_lex_state = 2},
-  [714] = {.lex_state = 4},
+  [714] = {.lex_state = 22},
   [715] = {.lex_state = 0, .external_lex_state = 2},
   [716] = {.lex_state = 0, .external_lex_state = 2},
   [717] = {.lex_state = 0, .external_lex_state = 2},
-  [718] = {.lex_state = 0},
+  [718] = {.lex_state = 1},
   [719] = {.lex_state = 0},
   [720] = {.lex_state = 0},
   [721] = {.lex_state = 0, .external_lex_state = 2},
   [722] = {.lex_state = 0},
   [723] = {.lex_state = 0},
-  [724] = {.lex_state = 0},
+  [724] = {.lex_state = 1},
   [725] = {.lex_state = 0, .external_lex_state = 2},
   [726] = {.lex_state = 0},
   [727] = {.lex_state = 0, .external_lex_state = 2},
-  [728] = {.lex_state = 0},
+  [728] = {.lex_state = 1},
   [729] = {.lex_state = 0, .external_lex_state = 2},
   [730] = {.lex_state = 0, .external_lex_state = 2},
   [731] = {.lex_state = 0, .external_lex_state = 2},
@@ -4877,8 +5709,8 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [741] = {.lex_state = 0},
   [742] = {.lex_state = 0, .external_lex_state = 2},
   [743] = {.lex_state = 0},
-  [744] = {.lex_state = 0},
-  [745] = {.lex_state = 0},
+  [744] = {.lex_state = 1},
+  [745] = {.lex_state = 48},
   [746] = {.lex_state = 0},
   [747] = {.lex_state = 0, .external_lex_state = 2},
   [748] = {.lex_state = 0, .external_lex_state = 2},
@@ -4897,14 +5729,14 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [761] = {.lex_state = 0, .external_lex_state = 2},
   [762] = {.lex_state = 0, .external_lex_state = 2},
   [763] = {.lex_state = 0, .external_lex_state = 2},
-  [764] = {.lex_state = 0},
+  [764] = {.lex_state = 1},
   [765] = {.lex_state = 0, .external_lex_state = 2},
-  [766] = {.lex_state = 0},
-  [767] = {.lex_state = 4},
+  [766] = {.lex_state = 48},
+  [767] = {.lex_state = 22},
   [768] = {.lex_state = 0, .external_lex_state = 2},
   [769] = {.lex_state = 0, .external_lex_state = 2},
   [770] = {.lex_state = 0, .external_lex_state = 2},
-  [771] = {.lex_state = 0},
+  [771] = {.lex_state = 48},
   [772] = {.lex_state = 0, .external_lex_state = 2},
   [773] = {.lex_state = 0},
   [774] = {.lex_state = 0, .external_lex_state = 2},
@@ -4914,24 +5746,24 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [778] = {.lex_state = 0, .external_lex_state = 2},
   [779] = {.lex_state = 0, .external_lex_state = 2},
   [780] = {.lex_state = 0, .external_lex_state = 2},
-  [781] = {.lex_state = 4},
+  [781] = {.lex_state = 22},
   [782] = {.lex_state = 0},
   [783] = {.lex_state = 0, .external_lex_state = 2},
   [784] = {.lex_state = 0, .external_lex_state = 2},
   [785] = {.lex_state = 0},
-  [786] = {.lex_state = 0},
+  [786] = {.lex_state = 48},
   [787] = {.lex_state = 0},
   [788] = {.lex_state = 0, .external_lex_state = 2},
   [789] = {.lex_state = 0},
   [790] = {.lex_state = 0},
   [791] = {.lex_state = 0, .external_lex_state = 2},
   [792] = {.lex_state = 0},
-  [793] = {.lex_state = 0},
+  [793] = {.lex_state = 48},
   [794] = {.lex_state = 0, .external_lex_state = 2},
   [795] = {.lex_state = 0},
   [796] = {.lex_state = 0, .external_lex_state = 2},
-  [797] = {.lex_state = 0},
-  [798] = {.lex_state = 0},
+  [797] = {.lex_state = 48},
+  [798] = {.lex_state = 1},
   [799] = {.lex_state = 0, .external_lex_state = 2},
   [800] = {.lex_state = 0, .external_lex_state = 2},
   [801] = {.lex_state = 0, .external_lex_state = 2},
@@ -4939,7 +5771,7 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [803] = {.lex_state = 0, .external_lex_state = 2},
   [804] = {.lex_state = 0, .external_lex_state = 2},
   [805] = {.lex_state = 0, .external_lex_state = 2},
-  [806] = {.lex_state = 0},
+  [806] = {.lex_state = 48},
   [807] = {.lex_state = 0, .external_lex_state = 2},
   [808] = {.lex_state = 0},
   [809] = {.lex_state = 0, .external_lex_state = 2},
@@ -4947,7 +5779,7 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [811] = {.lex_state = 0},
   [812] = {.lex_state = 0},
   [813] = {.lex_state = 0, .external_lex_state = 2},
-  [814] = {.lex_state = 0},
+  [814] = {.lex_state = 48},
   [815] = {.lex_state = 0, .external_lex_state = 2},
   [816] = {.lex_state = 0, .external_lex_state = 2},
   [817] = {.lex_state = 0, .external_lex_state = 2},
@@ -4955,34 +5787,34 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [819] = {.lex_state = 0, .external_lex_state = 2},
   [820] = {.lex_state = 0, .external_lex_state = 2},
   [821] = {.lex_state = 0},
-  [822] = {.lex_state = 0},
-  [823] = {.lex_state = 0},
+  [822] = {.lex_state = 48},
+  [823] = {.lex_state = 1},
   [824] = {.lex_state = 0},
-  [825] = {.lex_state = 0},
+  [825] = {.lex_state = 1},
   [826] = {.lex_state = 0},
   [827] = {.lex_state = 0},
-  [828] = {.lex_state = 0},
-  [829] = {.lex_state = 0},
-  [830] = {.lex_state = 0},
-  [831] = {.lex_state = 0},
+  [828] = {.lex_state = 48},
+  [829] = {.lex_state = 1},
+  [830] = {.lex_state = 21},
+  [831] = {.lex_state = 48},
   [832] = {.lex_state = 0},
   [833] = {.lex_state = 0},
   [834] = {.lex_state = 0},
-  [835] = {.lex_state = 0},
+  [835] = {.lex_state = 21},
   [836] = {.lex_state = 0},
-  [837] = {.lex_state = 0},
-  [838] = {.lex_state = 0},
-  [839] = {.lex_state = 0},
+  [837] = {.lex_state = 1},
+  [838] = {.lex_state = 48},
+  [839] = {.lex_state = 48},
   [840] = {.lex_state = 0},
-  [841] = {.lex_state = 0},
-  [842] = {.lex_state = 0},
-  [843] = {.lex_state = 0},
-  [844] = {.lex_state = 0},
-  [845] = {.lex_state = 0},
-  [846] = {.lex_state = 0},
+  [841] = {.lex_state = 1},
+  [842] = {.lex_state = 48},
+  [843] = {.lex_state = 1},
+  [844] = {.lex_state = 48},
+  [845] = {.lex_state = 48},
+  [846] = {.lex_state = 15},
   [847] = {.lex_state = 0},
   [848] = {.lex_state = 0, .external_lex_state = 2},
-  [849] = {.lex_state = 0},
+  [849] = {.lex_state = 1},
   [850] = {.lex_state = 0},
   [851] = {.lex_state = 0},
   [852] = {.lex_state = 0},
@@ -4992,121 +5824,121 @@ static const TSLexMode ts_lex_modes[STATE_COUNT] = {
   [856] = {.lex_state = 0},
   [857] = {.lex_state = 0, .external_lex_state = 2},
   [858] = {.lex_state = 0},
-  [859] = {.lex_state = 0},
+  [859] = {.lex_state = 1},
   [860] = {.lex_state = 0},
-  [861] = {.lex_state = 0},
+  [861] = {.lex_state = 48},
   [862] = {.lex_state = 0, .external_lex_state = 2},
   [863] = {.lex_state = 0},
-  [864] = {.lex_state = 0},
+  [864] = {.lex_state = 1},
   [865] = {.lex_state = 0, .external_lex_state = 2},
-  [866] = {.lex_state = 0},
+  [866] = {.lex_state = 1},
   [867] = {.lex_state = 0},
-  [868] = {.lex_state = 0},
-  [869] = {.lex_state = 0},
+  [868] = {.lex_state = 1},
+  [869] = {.lex_state = 48},
   [870] = {.lex_state = 0},
-  [871] = {.lex_state = 0},
+  [871] = {.lex_state = 1},
   [872] = {.lex_state = 0},
   [873] = {.lex_state = 0},
   [874] = {.lex_state = 0},
-  [875] = {.lex_state = 0},
-  [876] = {.lex_state = 0},
+  [875] = {.lex_state = 48},
+  [876] = {.lex_state = 48},
   [877] = {.lex_state = 0},
   [878] = {.lex_state = 0},
   [879] = {.lex_state = 0, .external_lex_state = 2},
   [880] = {.lex_state = 0},
-  [881] = {.lex_state = 0},
+  [881] = {.lex_state = 48},
   [882] = {.lex_state = 0},
-  [883] = {.lex_state = 0},
+  [883] = {.lex_state = 48},
   [884] = {.lex_state = 0},
-  [885] = {.lex_state = 0},
+  [885] = {.lex_state = 48},
   [886] = {.lex_state = 0},
-  [887] = {.lex_state = 0},
-  [888] = {.lex_state = 0},
+  [887] = {.lex_state = 48},
+  [888] = {.lex_state = 1},
   [889] = {.lex_state = 0},
   [890] = {.lex_state = 0},
   [891] = {.lex_state = 0},
   [892] = {.lex_state = 0},
-  [893] = {.lex_state = 0},
-  [894] = {.lex_state = 0},
-  [895] = {.lex_state = 0},
-  [896] = {.lex_state = 0},
+  [893] = {.lex_state = 48},
+  [894] = {.lex_state = 48},
+  [895] = {.lex_state = 48},
+  [896] = {.lex_state = 48},
   [897] = {.lex_state = 0},
-  [898] = {.lex_state = 0},
-  [899] = {.lex_state = 0},
+  [898] = {.lex_state = 48},
+  [899] = {.lex_state = 48},
   [900] = {.lex_state = 0},
-  [901] = {.lex_state = 0},
-  [902] = {.lex_state = 0},
-  [903] = {.lex_state = 0},
+  [901] = {.lex_state = 48},
+  [902] = {.lex_state = 48},
+  [903] = {.lex_state = 48},
   [904] = {.lex_state = 0},
-  [905] = {.lex_state = 0},
+  [905] = {.lex_state = 48},
   [906] = {.lex_state = 0},
   [907] = {.lex_state = 0},
-  [908] = {.lex_state = 0},
+  [908] = {.lex_state = 48},
   [909] = {.lex_state = 0},
-  [910] = {.lex_state = 0},
+  [910] = {.lex_state = 48},
   [911] = {.lex_state = 0},
-  [912] = {.lex_state = 0},
-  [913] = {.lex_state = 0},
+  [912] = {.lex_state = 48},
+  [913] = {.lex_state = 48},
   [914] = {.lex_state = 0},
   [915] = {.lex_state = 0},
   [916] = {.lex_state = 0},
-  [917] = {.lex_state = 0},
-  [918] = {.lex_state = 3},
-  [919] = {.lex_state = 0},
+  [917] = {.lex_state = 48},
+  [918] = {.lex_state = 6},
+  [919] = {.lex_state = 48},
   [920] = {.lex_state = 0},
   [921] = {.lex_state = 0},
   [922] = {.lex_state = 0},
   [923] = {.lex_state = 0},
-  [924] = {.lex_state = 0},
+  [924] = {.lex_state = 48},
   [925] = {.lex_state = 0},
-  [926] = {.lex_state = 0},
+  [926] = {.lex_state = 48},
   [927] = {.lex_state = 0},
-  [928] = {.lex_state = 0},
+  [928] = {.lex_state = 48},
   [929] = {.lex_state = 0},
-  [930] = {.lex_state = 0},
+  [930] = {.lex_state = 48},
   [931] = {.lex_state = 0},
   [932] = {.lex_state = 0},
-  [933] = {.lex_state = 0},
+  [933] = {.lex_state = 48},
   [934] = {.lex_state = 0},
-  [935] = {.lex_state = 0},
+  [935] = {.lex_state = 48},
   [936] = {.lex_state = 0},
   [937] = {.lex_state = 0},
   [938] = {.lex_state = 0},
-  [939] = {.lex_state = 0},
-  [940] = {.lex_state = 0},
+  [939] = {.lex_state = 48},
+  [940] = {.lex_state = 48},
   [941] = {.lex_state = 0},
-  [942] = {.lex_state = 0},
-  [943] = {.lex_state = 0},
-  [944] = {.lex_state = 0},
-  [945] = {.lex_state = 0},
-  [946] = {.lex_state = 0},
+  [942] = {.lex_state = 48},
+  [943] = {.lex_state = 48},
+  [944] = {.lex_state = 48},
+  [945] = {.lex_state = 48},
+  [946] = {.lex_state = 48},
   [947] = {.lex_state = 0},
-  [948] = {.lex_state = 0},
-  [949] = {.lex_state = 0},
-  [950] = {.lex_state = 0},
-  [951] = {.lex_state = 0},
-  [952] = {.lex_state = 0},
+  [948] = {.lex_state = 1},
+  [949] = {.lex_state = 1},
+  [950] = {.lex_state = 1},
+  [951] = {.lex_state = 48},
+  [952] = {.lex_state = 48},
   [953] = {.lex_state = 0},
-  [954] = {.lex_state = 0},
-  [955] = {.lex_state = 0},
-  [956] = {.lex_state = 0},
-  [957] = {.lex_state = 0},
-  [958] = {.lex_state = 0},
-  [959] = {.lex_state = 0},
-  [960] = {.lex_state = 0},
+  [954] = {.lex_state = 48},
+  [955] = {.lex_state = 48},
+  [956] = {.lex_state = 48},
+  [957] = {.lex_state = 1},
+  [958] = {.lex_state = 1},
+  [959] = {.lex_state = 48},
+  [960] = {.lex_state = 48},
   [961] = {.lex_state = 0},
-  [962] = {.lex_state = 0},
+  [962] = {.lex_state = 48},
   [963] = {.lex_state = 0},
-  [964] = {.lex_state = 0},
+  [964] = {.lex_state = 48},
   [965] = {.lex_state = 0},
-  [966] = {.lex_state = 0},
-  [967] = {.lex_state = 0},
-  [968] = {.lex_state = 0},
+  [966] = {.lex_state = 48},
+  [967] = {.lex_state = 1},
+  [968] = {.lex_state = 48},
   [969] = {.lex_state = 0},
   [970] = {.lex_state = 0},
-  [971] = {.lex_state = 0},
+  [971] = {.lex_state = 1},
   [972] = {.lex_state = 0},
-  [973] = {.lex_state = 0},
+  [973] = {.lex_state = 48},
   [974] = {.lex_state = 0},
   [975] = {.lex_state = 0},
   [976] = {.lex_state = 0},
@@ -5175,7 +6007,6 @@ static const uint16_t ts_parse_table[LARGE_STATE_COUNT][SYMBOL_COUNT] = {
     [anon_sym_where] = ACTIONS(1),
     [anon_sym_sweep] = ACTIONS(1),
     [anon_sym_up] = ACTIONS(1),
-    [anon_sym_down] = ACTIONS(1),
     [anon_sym_parts] = ACTIONS(1),
     [anon_sym_repeat] = ACTIONS(1),
     [anon_sym_to] = ACTIONS(1),
@@ -24516,11 +25347,11 @@ static const TSParseActionEntry ts_parse_actions[] = {
   [510] = {.entry = {.count = 1, .reusable = true}}, REDUCE(sym__clause, 2, 0, 0),
   [512] = {.entry = {.count = 1, .reusable = false}}, REDUCE(sym__clause, 2, 0, 0),
   [514] = {.entry = {.count = 1, .reusable = false}}, SHIFT(309),
-  [516] = {.entry = {.count = 1, .reusable = true}}, SHIFT(98),
-  [518] = {.entry = {.count = 1, .reusable = true}}, SHIFT(91),
+  [516] = {.entry = {.count = 1, .reusable = false}}, SHIFT(98),
+  [518] = {.entry = {.count = 1, .reusable = false}}, SHIFT(91),
   [520] = {.entry = {.count = 1, .reusable = false}}, SHIFT(307),
   [522] = {.entry = {.count = 1, .reusable = true}}, SHIFT(260),
-  [524] = {.entry = {.count = 1, .reusable = true}}, SHIFT(101),
+  [524] = {.entry = {.count = 1, .reusable = false}}, SHIFT(101),
   [526] = {.entry = {.count = 1, .reusable = true}}, SHIFT(143),
   [528] = {.entry = {.count = 1, .reusable = true}}, SHIFT(222),
   [530] = {.entry = {.count = 1, .reusable = false}}, SHIFT(223),
@@ -24528,7 +25359,7 @@ static const TSParseActionEntry ts_parse_actions[] = {
   [534] = {.entry = {.count = 1, .reusable = true}}, SHIFT(367),
   [536] = {.entry = {.count = 1, .reusable = false}}, SHIFT(305),
   [538] = {.entry = {.count = 1, .reusable = true}}, SHIFT(265),
-  [540] = {.entry = {.count = 1, .reusable = true}}, SHIFT(104),
+  [540] = {.entry = {.count = 1, .reusable = false}}, SHIFT(104),
   [542] = {.entry = {.count = 1, .reusable = true}}, SHIFT(147),
   [544] = {.entry = {.count = 1, .reusable = true}}, SHIFT(232),
   [546] = {.entry = {.count = 1, .reusable = false}}, SHIFT(233),
