@@ -10,6 +10,7 @@
 #include "compiler/passes/form_recurrences.h"
 #include "compiler/passes/group_coefficients.h"
 #include "compiler/passes/merge_writes.h"
+#include "compiler/passes/skip_copies.h"
 #include "compiler/support/error.h"
 
 namespace halo::passes {
@@ -29,6 +30,10 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
     check(program, "building the program");
     const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate,
                                 .ignore_zero_factors = floating_point.reassociate};
+
+    // Copies go first: what is left is what a step computes.
+    skip_copies(program);
+    check(program, "skip_copies");
 
     // Writes are merged before any of what they compute has changed, so that equal parts are seen as equal.
     merge_writes(program);

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/lets.h"
 #include "compiler/passes/rebuild.h"
 
 namespace halo::passes {
@@ -24,9 +25,6 @@ public:
                 if (const auto* access = std::get_if<Access>(&program_.exprs[reached].node);
                     access != nullptr && !access->is_at_cell())
                     beside_.insert(access->field);
-            const auto* assign = std::get_if<Assign>(&program_.statements[i]);
-            if (assign != nullptr && program_[assign->target].role == Role::intermediate)
-                definitions_[assign->target].push_back(i);
         }
     }
 
@@ -44,10 +42,13 @@ private:
     bool recompute(FieldId term) {
         const Field& field = program_[term];
         if (field.role != Role::intermediate || field.storage != natural_storage(field.type) ||
-            !can_move(field) || !has_plain_readers(term))
+            !can_move(field))
             return false;
+        uses_ = uses_of_lets(program_);
+        const LetUse& use = uses_[term.index];
+        if (use.reach == Margins{} || !use.has_plain_readers) return false;
         const std::optional<ExprId> value = value_of(term);
-        if (!value || !is_term(*value) || !give_boundaries(term, *value)) return false;
+        if (!value || !is_term(*value) || !give_boundaries(term, use.reach, *value)) return false;
         for (Statement& statement : program_.statements) {
             if (!reads(program_, statement, term)) continue;
             replace_reads(program_, builder_, statement, term, 0,
@@ -60,42 +61,13 @@ private:
     // Its cells are those of the grid, and no formula fills its halo.
     static bool can_move(const Field& field) { return field.grid.is_whole() && !has_formula(field); }
 
-    // Whether a neighbour reads it, and all that do are statements for all cells at once.
-    bool has_plain_readers(FieldId term) const {
-        bool at_neighbours = false;
-        for (const Statement& statement : program_.statements) {
-            const std::vector<Access> accesses = reads_of(statement, term);
-            if (accesses.empty()) continue;
-            const auto* assign = std::get_if<Assign>(&statement);
-            const auto* reduce = std::get_if<Reduce>(&statement);
-            const bool is_plain = (assign != nullptr && !assign->sweep && assign->repeats.empty()) ||
-                                  (reduce != nullptr && reduce->repeats.empty() && reduce->factor == 1);
-            if (!is_plain || std::ranges::any_of(accesses, &Access::is_mapped)) return false;
-            at_neighbours = at_neighbours || !std::ranges::all_of(accesses, &Access::is_at_cell);
-        }
-        return at_neighbours;
-    }
-
-    std::vector<Access> reads_of(const Statement& statement, FieldId field) const {
-        std::vector<Access> accesses;
-        for (const std::uint32_t i : reached_exprs(program_, roots_of(statement)))
-            if (const auto* access = std::get_if<Access>(&program_.exprs[i].node);
-                access != nullptr && access->field == field)
-                accesses.push_back(*access);
-        return accesses;
-    }
-
     // What a let is given, with the lets that it reads in the cell itself put into it. nullopt: that is not
     // one expression.
     std::optional<ExprId> value_of(FieldId let) {
-        const auto found = definitions_.find(let);
-        if (found == definitions_.end() || found->second.size() != 1) return std::nullopt;
-        const Assign assign = std::get<Assign>(program_.statements[found->second.front()]);
-        if (assign.condition || assign.sweep || !assign.repeats.empty() || !assign.region.is_whole() ||
-            assign.margins != Margins{})
-            return std::nullopt;
+        if (!uses_[let.index].value) return std::nullopt;
+        const ExprId value = *uses_[let.index].value;
         std::map<std::uint32_t, ExprId> made;
-        for (const std::uint32_t i : reached_exprs(program_, {assign.value})) {
+        for (const std::uint32_t i : reached_exprs(program_, {value})) {
             Expr expr = program_.exprs[i];  // a copy: the arena grows
             const auto* access = std::get_if<Access>(&expr.node);
             if (access != nullptr && program_[access->field].role == Role::intermediate) {
@@ -109,7 +81,7 @@ private:
             map_operands(expr, [&](ExprId operand) { return made.at(operand.index); });
             made[i] = builder_.add(std::move(expr));
         }
-        return made.at(assign.value.index);
+        return made.at(value.index);
     }
 
     // Of sums and products alone: nothing that takes long is computed again, and numbers stay finite.
@@ -138,7 +110,7 @@ private:
 
     // Past the faces where the term is read: the fields show there what makes it what it is. Returns false,
     // and nothing is changed, where they cannot.
-    bool give_boundaries(FieldId term, ExprId value) {
+    bool give_boundaries(FieldId term, const Margins& reach, ExprId value) {
         std::set<FieldId> fields;
         for (const std::uint32_t i : reached_exprs(program_, {value}))
             if (const auto* access = std::get_if<Access>(&program_.exprs[i].node))
@@ -150,7 +122,6 @@ private:
             if (field.staggered != of_term.staggered) return false;
             changed.emplace(id, field);
         }
-        const Margins reach = reach_of(term);
         for (int axis = 0; axis < program_.rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {
                 if (reach[axis][side] == 0) continue;
@@ -172,18 +143,6 @@ private:
         for (auto& [id, field] : changed)
             program_.fields[id.index] = std::move(field);
         return true;
-    }
-
-    // How far statements read it, by axis and side.
-    Margins reach_of(FieldId field) const {
-        Margins reach{};
-        for (const Statement& statement : program_.statements)
-            for (const Access& access : reads_of(statement, field))
-                for (std::size_t axis = 0; axis < reach.size(); ++axis) {
-                    reach[axis][0] = std::max(reach[axis][0], -access.offset[axis]);
-                    reach[axis][1] = std::max(reach[axis][1], access.offset[axis]);
-                }
-        return reach;
     }
 
     bool give_face(Field& field, FieldId id, const Field& of_term, int axis, int side) {
@@ -247,8 +206,7 @@ private:
 
     Program program_;
     ExprBuilder builder_;
-    std::map<FieldId, std::vector<std::size_t>>
-        definitions_;           // of lets: the statements that give them values
+    std::vector<LetUse> uses_;  // before the term that is looked at
     std::set<FieldId> beside_;  // fields that statements read at neighbours, and not past free faces
 };
 

@@ -9,6 +9,7 @@
 
 #include "random_axes.h"
 #include "random_chains.h"
+#include "random_copies.h"
 #include "random_expression.h"
 #include "random_grids.h"
 #include "random_rewrites.h"
@@ -734,6 +735,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     if (options.chains) add_chain(made);
     if (options.several_grids) add_fields_on_coarser_grids(made, options);
     if (options.stretched && seed % 4 == 2) stretch_axes(made);
+    add_copies(made);
     return made;
 }
 
