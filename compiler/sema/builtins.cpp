@@ -89,6 +89,24 @@ constexpr std::array<Translation, 59> kTranslations{{
     {"l2", "norm2"},
 }};
 
+// Functions of other languages that are an expression here.
+constexpr std::array<Translation, 14> kExpressions{{
+    {"clamp", "min(max(a, low), high)"},
+    {"clip", "min(max(a, low), high)"},
+    {"hypot", "sqrt(a^2 + b^2)"},
+    {"square", "a^2"},
+    {"sqr", "a^2"},
+    {"sign", "if a > 0 then 1 else if a < 0 then -1 else 0"},
+    {"sgn", "if a > 0 then 1 else if a < 0 then -1 else 0"},
+    {"select", "if condition then a else b"},
+    {"ifelse", "if condition then a else b"},
+    {"where", "if condition then a else b"},
+    {"lerp", "(1 - s) * a + s * b"},
+    {"log10", "log(a) / log(10)"},
+    {"log2", "log(a) / log(2)"},
+    {"exp2", "2^a"},
+}};
+
 template <class List>
 bool contains(const List& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -105,6 +123,12 @@ const BuiltinFunction* find_builtin(std::string_view name) {
 bool is_reserved_name(std::string_view name, bool as_function) {
     if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
     return as_function && (find_builtin(name) || contains(kOperatorNames, name));
+}
+
+std::optional<std::string> expression_for(std::string_view function) {
+    const auto found = std::ranges::find(kExpressions, function, &Translation::from);
+    if (found == kExpressions.end()) return std::nullopt;
+    return std::string(found->to);
 }
 
 std::optional<std::string> translate_word(std::string_view word) {

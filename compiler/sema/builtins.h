@@ -24,6 +24,8 @@ bool is_reserved_name(std::string_view name, bool as_function);
 
 // What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
 std::optional<std::string> translate_word(std::string_view word);
+// What is written here for a function that other languages have: `min(max(a, low), high)` for `clamp`.
+std::optional<std::string> expression_for(std::string_view function);
 
 // `ddx`, `dxx`, `d_dx`: how others call derivatives along an axis; 0: it is no such name.
 int derivative_called(std::string_view word, std::string_view axis);

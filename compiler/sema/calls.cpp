@@ -117,8 +117,11 @@ Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange where) {
         candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::function; });
     const std::vector<std::string>& builtins = function_names();
     likely.insert(likely.end(), builtins.begin(), builtins.end());
-    report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
-                   fmt::format("there is no function `{}`", name), likely);
+    const std::optional<std::string> expression = expression_for(name);
+    Diagnostic* diagnostic = report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
+                                            fmt::format("there is no function `{}`", name),
+                                            expression ? std::vector<std::string>() : likely);
+    if (diagnostic && expression) diagnostic->note(fmt::format("write `{}`", *expression));
     return Value();
 }
 

@@ -303,10 +303,18 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     advance();
     result.name = name("the name of the result");
     expect(TokenKind::assign, "`=` and what to reduce, as in `max(abs(u))`");
+    constexpr std::string_view kOneFold =
+        "a reduction is one number of all cells: factors and functions stand within its parentheses, as in "
+        "`sum(u * h^2)`";
+    if (!is(TokenKind::identifier) && !failing_)
+        fail_expected("sum, min, max, mean, norm1 or norm2").note(std::string(kOneFold));
     result.operation = name("sum, min, max, mean, norm1 or norm2");
     const std::uint32_t opening = open(TokenKind::left_paren, "`(` and the expression to reduce");
     result.value = expression();
     close(opening, TokenKind::right_paren);
+    const TokenKind next = peek().kind;
+    if (!failing_ && next >= TokenKind::plus && next <= TokenKind::not_equal)
+        fail_expected("the end of the statement").note(std::string(kOneFold));
     if (accept_word("start")) result.start = expression();
     if (is_word("on") && text(ahead(1)) == "coarse" && ahead(2).kind == TokenKind::left_paren)
         result.coarse = coarse();
