@@ -438,11 +438,13 @@ void Evaluator::ask_for_boundary(FieldInfo& info, int axis, int side, SourceRang
     for (FieldInfo& other : fields_)  // a message for one of several components is enough
         other.asked_for_boundary = other.asked_for_boundary || other.symbol == info.symbol;
     const std::string& name = info.symbol->name;
+    const Halves half = info.stagger;
+    const std::string place = half == 0 ? "" : " at " + names_at(half, half);
     report(DiagnosticKind::boundary_needed, where,
            fmt::format("`{}` is read past the face {}.{}, where it needs a boundary of its own", name,
                        symbols_.axes()[axis], side_name(side)))
         .label(info.symbol->where, "what it reads is not periodic there")
-        .note(fmt::format("say what it is there, as in `let {} {{ boundary clamp }} = …`", name));
+        .note(fmt::format("say what it is there, as in `let {}{} {{ boundary clamp }} = …`", name, place));
 }
 
 Value Evaluator::coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where) {

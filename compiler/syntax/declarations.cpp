@@ -274,6 +274,7 @@ LetDecl Parser::let(std::uint32_t begin) {
     result.at = stagger();
     if (is(TokenKind::left_brace))
         properties({result.name}, result.halos, result.boundaries, nullptr, nullptr);
+    refuse_late_place();
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();
     result.where = since(begin);

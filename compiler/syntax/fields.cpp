@@ -39,9 +39,16 @@ FieldDecl Parser::field(std::uint32_t begin) {
     refuse_bare_property(result.names);
     if (is(TokenKind::left_brace))
         properties(result.names, result.halos, result.boundaries, &result.layout, &result.unit);
+    refuse_late_place();
     refuse_bare_property(result.names);
     result.where = since(begin);
     return result;
+}
+
+// `let m { boundary clamp } at x+1/2`
+void Parser::refuse_late_place() {
+    if (is_word("at") && !peek().newline_before && !failing_)
+        fail(DiagnosticKind::unexpected_token, peek().where, "`at` stands before the `{ … }`");
 }
 
 // `field u: f32 unit "K"`, `field u: f32 { halo 1 } boundary clamp`.

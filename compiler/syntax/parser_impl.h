@@ -171,6 +171,7 @@ private:
     CoefDecl coef(std::uint32_t begin, bool is_param);
     FieldDecl field(std::uint32_t begin);
     void refuse_bare_property(const std::vector<Name>& owners);
+    void refuse_late_place();
     TableDecl table(std::uint32_t begin);
     SeriesDecl series(std::uint32_t begin);
     ColumnDecl column();
