@@ -146,4 +146,15 @@ auto list_from(const Json& json, Convert&& convert) {
     return items;
 }
 
+inline Extent extent_from(const Json& json) {
+    return by_axis_from<std::int64_t>(json, 1);
+}
+
+// ---- kernels (plan_json_kernels.cpp)
+
+Json kernel_json(const KernelPlan& kernel);
+KernelPlan kernel_from(const Json& json);
+Json time_block_json(const TimeBlock& block);
+TimeBlock time_block_from(const Json& json);
+
 }  // namespace halo::rt::json

@@ -32,8 +32,7 @@ std::string ProgramGenerator::boundary_kind() {
         if (!shares_faces() || formula.find('(') == std::string::npos) return formula;
     }
     if (kind != "fixed") return kind;
-    return random_.pick<std::string>(
-        {"fixed 0", "fixed 1/2", "fixed -3/4", "fixed p/2", "fixed 1 - abs(q)"});
+    return random_.pick<std::string>({"fixed 0", "fixed 1/2", "fixed -3/4", "fixed p/2", "fixed 1 - abs(q)"});
 }
 
 std::string ProgramGenerator::formula_kind() {
@@ -41,12 +40,11 @@ std::string ProgramGenerator::formula_kind() {
         return random_.pick<std::string>({"fixed series_[step]", "gradient series_[step/2] / 4"});
     const int axis = random_.between(0, program_.rank - 1);
     const std::string name(1, "xyzg"[axis]);
-    return random_.pick<std::string>({"antimirror", "symmetric", "antisymmetric", "extrapolate 0",
-                                      "extrapolate 1", "extrapolate 2",
-                                      fmt::format("fixed idx({0}) / len({0})", name),
-                                      fmt::format("fixed p / (2 + abs(pos({})))", name), "gradient q/4",
-                                      fmt::format("gradient idx({0}) / (8 * len({0}))", name),
-                                      "robin 1/8, 2, p", "robin p/8, 1, q/4"});
+    return random_.pick<std::string>(
+        {"antimirror", "symmetric", "antisymmetric", "extrapolate 0", "extrapolate 1", "extrapolate 2",
+         fmt::format("fixed idx({0}) / len({0})", name), fmt::format("fixed p / (2 + abs(pos({})))", name),
+         "gradient q/4", fmt::format("gradient idx({0}) / (8 * len({0}))", name), "robin 1/8, 2, p",
+         "robin p/8, 1, q/4"});
 }
 
 Faces ProgramGenerator::make_faces() {
@@ -64,7 +62,9 @@ Faces ProgramGenerator::make_faces() {
     return faces;
 }
 
-bool ProgramGenerator::shares_faces() const { return options_.interleaved && program_.seed % 2 == 0; }
+bool ProgramGenerator::shares_faces() const {
+    return options_.interleaved && program_.seed % 2 == 0;
+}
 
 void ProgramGenerator::share_faces(FieldSpec& field) const {
     if (shares_faces() && !program_.fields.empty()) field.faces = program_.fields.front().faces;

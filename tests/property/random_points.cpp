@@ -33,8 +33,7 @@ void ProgramGenerator::add_points() {
             statement.target = fmt::format("trace{}", i);
             statement.value = point_value(random, written, nullptr, at);
         }
-        program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
-                                   statement);
+        program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at), statement);
     }
 }
 
@@ -49,7 +48,7 @@ std::vector<ProgramGenerator::Written> ProgramGenerator::written_before(std::siz
 }
 
 Node ProgramGenerator::point_value(Random& random, const std::vector<Written>& written, const Written* target,
-                 std::size_t at) {
+                                   std::size_t at) {
     std::vector<Node> reads;
     for (const FieldSpec& field : program_.fields) {
         const bool is_output = std::any_of(

@@ -15,8 +15,7 @@ void ProgramGenerator::add_repeat() {
         ++at;  // a sweep stays whole
     const std::vector<Written> written = written_before(at);
     std::vector<StatementSpec> made;
-    const auto add = [&](StatementSpec::Kind kind, const std::string& target,
-                         Node value) -> StatementSpec& {
+    const auto add = [&](StatementSpec::Kind kind, const std::string& target, Node value) -> StatementSpec& {
         StatementSpec statement;
         statement.kind = kind;
         statement.target = target;
@@ -28,10 +27,9 @@ void ProgramGenerator::add_repeat() {
     const int members = random.between(1, 2);
     const auto name = [](int member) { return fmt::format("i{}", member); };
     for (int m = 0; m < members; ++m) {
-        Node value =
-            binary(Kind::sum,
-                   half(access(name(random.between(0, members - 1)), kIterate, random_offset(random, 2))),
-                   half(sweep_read(random, written)));
+        Node value = binary(
+            Kind::sum, half(access(name(random.between(0, members - 1)), kIterate, random_offset(random, 2))),
+            half(sweep_read(random, written)));
         if (m > 0 && random.chance(60))
             value = binary(Kind::sum, half(std::move(value)),
                            half(access(name(0), kNextIterate, random_offset(random, 1))));
@@ -51,23 +49,22 @@ void ProgramGenerator::add_repeat() {
                 .guard = guard;
     }
     if (options_.reductions && random.chance(50)) {
-        StatementSpec& reduction = add(
-            StatementSpec::Kind::reduction, "iterated",
-            binary(Kind::difference, access(name(0), kNextIterate, {}), access(name(0), kIterate, {})));
+        StatementSpec& reduction =
+            add(StatementSpec::Kind::reduction, "iterated",
+                binary(Kind::difference, access(name(0), kNextIterate, {}), access(name(0), kIterate, {})));
         reduction.operation = random.pick<std::string>({"max", "min", "sum"});
     }
     std::string order = fmt::format("repeat it to {}", random.between(1, 4));
     if (made.back().kind == StatementSpec::Kind::reduction && made.back().operation != "sum" &&
         random.chance(60))
-        order =
-            fmt::format("repeat it until iterated {}, at most {}",
-                        random.pick<std::string>({"> -0.01", "< 0.05", "> 0 and iterated < 1", "> 1e9"}),
-                        random.between(1, 6));
+        order = fmt::format("repeat it until iterated {}, at most {}",
+                            random.pick<std::string>({"> -0.01", "< 0.05", "> 0 and iterated < 1", "> 1e9"}),
+                            random.between(1, 6));
     for (StatementSpec& each : made)
         each.order = order;
     if (random.chance(50)) add_outer_repeat(random, written, made);
-    program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
-                               made.begin(), made.end());
+    program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at), made.begin(),
+                               made.end());
     StatementSpec reader;  // sees the halos of what was iterated
     reader.kind = StatementSpec::Kind::output;
     reader.target = "after";
@@ -77,7 +74,7 @@ void ProgramGenerator::add_repeat() {
 }
 
 void ProgramGenerator::add_outer_repeat(Random& random, const std::vector<Written>& written,
-                      std::vector<StatementSpec>& made) {
+                                        std::vector<StatementSpec>& made) {
     std::string order = fmt::format("repeat {}", random.between(1, 3));
     if (random.chance(60)) {
         StatementSpec statement;
@@ -90,9 +87,8 @@ void ProgramGenerator::add_outer_repeat(Random& random, const std::vector<Writte
         const bool is_last = random.chance(70);
         if (random.chance(70)) {
             StatementSpec& inner = made.front();
-            inner.value =
-                binary(Kind::sum, half(std::move(inner.value)),
-                       half(access("o0", is_last ? kOuter : kNextOuter, random_offset(random, 1))));
+            inner.value = binary(Kind::sum, half(std::move(inner.value)),
+                                 half(access("o0", is_last ? kOuter : kNextOuter, random_offset(random, 1))));
         }
         made.insert(is_last ? made.end() : made.begin(), statement);
         order = fmt::format("repeat ot to {}", random.between(1, 4));

@@ -20,8 +20,7 @@ void ProgramGenerator::add_sweeps() {
     Node sum = number(0, 1);
     for (const StatementSpec& each : program_.statements) {
         if (each.order.empty() || each.kind != StatementSpec::Kind::output) continue;
-        sum = binary(Kind::sum, half(std::move(sum)),
-                     half(access(each.target, 0, random_offset(random, 1))));
+        sum = binary(Kind::sum, half(std::move(sum)), half(access(each.target, 0, random_offset(random, 1))));
     }
     reader.value = std::move(sum);
     program_.fields.push_back({reader.target, false, fitting_faces()});
@@ -39,8 +38,7 @@ void ProgramGenerator::add_sweep(const std::string& name, Random& random) {
     const int axis = random.between(0, program_.rank - 1);
     const bool upwards = random.chance(50);
     const bool is_nested = program_.rank > 1 && random.chance(40);
-    const int inner =
-        (axis + random.between(1, program_.rank > 1 ? program_.rank - 1 : 1)) % program_.rank;
+    const int inner = (axis + random.between(1, program_.rank > 1 ? program_.rank - 1 : 1)) % program_.rank;
     const bool inner_upwards = random.chance(50);
     const bool are_given = has_free_faces() || random.chance(25);
     const auto order = [](int along, bool up) {
@@ -53,8 +51,7 @@ void ProgramGenerator::add_sweep(const std::string& name, Random& random) {
         };
         const int lines = is_nested ? random.pick<int>({0, 1, 1, 2}) : random.pick<int>({1, 1, 1, 2});
         put(axis, upwards, lines);
-        if (is_nested)
-            put(inner, inner_upwards, lines == 0 ? random.between(1, 2) : random.between(-2, 2));
+        if (is_nested) put(inner, inner_upwards, lines == 0 ? random.between(1, 2) : random.between(-2, 2));
         if (is_nested && are_given && random.chance(30))
             for (int& cells : before)
                 cells = -cells;  // of those to come
@@ -83,12 +80,9 @@ void ProgramGenerator::add_sweep(const std::string& name, Random& random) {
                 : guard;
         // Its own cells before, or those of any statement of the sweep.
         const int read = random.chance(60) ? m : random.between(0, members - 1);
-        const auto swept = [&] {
-            return half(access(fmt::format("{}{}", name, read), 0, cell_before()));
-        };
+        const auto swept = [&] { return half(access(fmt::format("{}{}", name, read), 0, cell_before())); };
         Node value = swept();
-        if (is_nested && random.chance(60))
-            value = binary(Kind::sum, half(std::move(value)), half(swept()));
+        if (is_nested && random.chance(60)) value = binary(Kind::sum, half(std::move(value)), half(swept()));
         Node change = sweep_read(random, written);
         if (m > 0 && random.chance(50)) change = access(fmt::format("{}{}", name, m - 1), 0, {});
         statement.value = binary(Kind::sum, std::move(value), half(std::move(change)));
@@ -102,11 +96,9 @@ void ProgramGenerator::add_sweep(const std::string& name, Random& random) {
         program_.fields.push_back(std::move(field));
         made.push_back(std::move(statement));
     }
-    for (std::size_t i = at; i < program_.statements.size();
-         ++i) {  // what states need is done in each step
+    for (std::size_t i = at; i < program_.statements.size(); ++i) {  // what states need is done in each step
         StatementSpec& later = program_.statements[i];
-        if (later.kind != StatementSpec::Kind::state || !later.guard.empty() || !random.chance(60))
-            continue;
+        if (later.kind != StatementSpec::Kind::state || !later.guard.empty() || !random.chance(60)) continue;
         Node read = access(made[static_cast<std::size_t>(random.between(0, members - 1))].target, 0,
                            random_offset(random, 1));
         later.value = binary(Kind::sum, half(std::move(later.value)), half(std::move(read)));
@@ -122,8 +114,8 @@ void ProgramGenerator::add_sweep(const std::string& name, Random& random) {
         }
         made.insert(made.begin(), before.begin(), before.end());
     }
-    program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
-                               made.begin(), made.end());
+    program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at), made.begin(),
+                               made.end());
 }
 
 Node ProgramGenerator::sweep_read(Random& random, const std::vector<Written>& written) {
