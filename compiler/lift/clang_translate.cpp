@@ -109,13 +109,15 @@ private:
             made.is_static = wanted.isStaticLocal();
             made.is_extern = wanted.hasDefinition() == clang::VarDecl::DeclarationOnly;
         }
+        made.is_unordered = is_unordered(wanted);
         made.is_shared = wanted.hasAttr<clang::CUDASharedAttr>();
         unit.variables.push_back(made);
         const int type_id = type(written);
         unit.variables[static_cast<std::size_t>(id)].type = type_id;
         const clang::VarDecl& initialised = defined ? *defined : wanted;
         if (initialised.getInit() && !clang::isa<clang::ParmVarDecl>(wanted)) {
-            const int init = expr(initialised.getInit());
+            const std::optional<int> known = constant(initialised);
+            const int init = known ? *known : expr(initialised.getInit());
             unit.variables[static_cast<std::size_t>(id)].init = init;
         }
         return id;
@@ -126,6 +128,7 @@ private:
 public:
     int expr(const clang::Expr* from) override {
         const clang::Expr* bare = from->IgnoreParens();
+        if (const std::optional<int> known = constant(*bare)) return *known;
         if (handling_of(*bare) != Handling::modelled) return VisitStmt(bare);
         if (has_own_rounding(*bare))
             return unknown(*bare, "a pragma changes how floating-point numbers round here");

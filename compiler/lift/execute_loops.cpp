@@ -67,6 +67,7 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
     } else {
         throw Refusal(header.where, "this loop counts several variables, or none");
     }
+    header.parallel = variable(header.variable).is_unordered;
     if (!is_integer_type(variable(header.variable).type))
         throw Refusal(header.where, "the variable of this loop is no integer");
     const c::Variable& counter = variable(header.variable);
@@ -300,6 +301,7 @@ void Executor::run_loop(const c::Statement& loop) {
             !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
         const bool accumulates =
+            !header.parallel &&
             std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
         if (!can_unroll && !accumulates)
             throw Refusal(header.where,
@@ -311,6 +313,8 @@ void Executor::run_loop(const c::Statement& loop) {
             return;
         }
     } else if (!body.moves) {
+        if (header.parallel)
+            throw Refusal(body.staying, "each iteration of this loop stores this at the same cell, and they have no order");
         run_time_loop(loop, header, before, loop_id, body);
         return;
     }
@@ -327,7 +331,7 @@ void Executor::run_loop(const c::Statement& loop) {
     // then a dependence between cells, which is refused.
     state_ = before;
     for (const int id : carried) {
-        if (is_result(id))
+        if (is_result(id) && !header.parallel)
             state_.variables[id] = Value::of(running(id, header.where));
         else
             state_.variables[id] = Value::none(

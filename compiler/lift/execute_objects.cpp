@@ -44,7 +44,14 @@ Record with_member(const Record& of, const std::vector<std::string>& path, std::
         }
         held = Value::of(with_member(part, path, at + 1, std::move(held)));
     }
-    made.own[path[at]] = std::move(held);
+    const bool is_array = held.record && held.record->variable < 0 && !held.record->own.empty() &&
+                          held.record->own.begin()->first.starts_with("[");
+    if (!is_array) {
+        made.own[path[at]] = std::move(held);
+        return made;
+    }
+    for (const auto& [element, number] : held.record->own)
+        made.own[path[at] + element] = number;
     return made;
 }
 
@@ -144,7 +151,7 @@ Place Executor::object_at(int id) {
 }
 
 // What an object, or a member of it, holds; of what the function is given, which of it that is.
-Value Executor::held_by(const Place& at, SourceRange where) const {
+Value Executor::held_by(const Place& at, SourceRange where) {
     Value held;
     if (at.record) {
         held.kind = Value::Kind::record;
@@ -153,10 +160,16 @@ Value Executor::held_by(const Place& at, SourceRange where) const {
         held = found->second;
     } else {
         const c::Variable& named = variable(at.variable);
-        if (named.storage == Storage::local) return Value::none("`" + named.name + "` has no value yet");
-        Record given;
-        given.variable = at.variable;
-        held = Value::of(given);
+        const bool is_made = named.is_const && named.init >= 0 && expr(named.init).kind == ExprKind::make;
+        if (is_made && is_literal(named.init)) {
+            held = value(named.init);
+        } else if (named.storage == Storage::local) {
+            return Value::none("`" + named.name + "` has no value yet");
+        } else {
+            Record given;
+            given.variable = at.variable;
+            held = Value::of(given);
+        }
     }
     for (const std::string& member : at.members) {
         if (held.kind == Value::Kind::nothing) return held;

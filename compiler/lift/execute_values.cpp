@@ -214,6 +214,7 @@ Value Executor::value(int id) {
             return made;
         }
         case ExprKind::list:
+            if (type(from.type).kind == c::Type::Kind::array) return array_of(id);
             if (from.operands.size() == 1) return value(from.operands[0]);
             return Value::none("a list is no number");
         case ExprKind::unknown:

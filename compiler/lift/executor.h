@@ -358,12 +358,16 @@ private:
     Value returned(int expr);
     bool ends_with_call(const Place& place) const;
     void flatten(int list, int type, std::vector<Value>& into, SourceRange where);
+    Value array_of(int list);
+    Value array_at(const Place& place, SourceRange where);
+    void set_array(int variable, const Value& given);
+    bool is_array(int variable) const;
     Value constant_element(int variable, const Pointer& pointer, SourceRange where);
     Place subscript(const c::Expr& expr);
     // Objects of classes (execute_objects.cpp).
     Place member(const c::Expr& expr);
     Place object_at(int expr);
-    Value held_by(const Place& place, SourceRange where) const;
+    Value held_by(const Place& place, SourceRange where);
     std::optional<Place> launch_place(const c::Expr& expr);
     Place given_member(const Record& given, int type, SourceRange where);
     std::optional<Place> numbered_member(const c::Expr& subscript);

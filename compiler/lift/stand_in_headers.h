@@ -13,4 +13,9 @@ extern const char kCudaPrelude[];
 extern const char kOmpHeader[];
 extern const char kMpiHeader[];
 
+// Found in front of any other, as its loops and views are to be run without the library.
+extern const char kKokkosHeader[];
+// Its mark of a loop whose iterations have no order, and what it asks for the next order of those that are run.
+extern const char kAnyOrder[], kTurn[];
+
 }  // namespace halo::lift
