@@ -59,6 +59,11 @@ struct Variable {
     SourceRange where;
 };
 
+// Calls that say something to the compiler alone.
+inline bool is_hint(const std::string& function) {
+    return function == "__builtin_unreachable" || function == "__builtin_assume";
+}
+
 struct Expr {
     enum class Kind : std::uint8_t {
         integer,      // `integer`; of booleans, too
@@ -95,6 +100,7 @@ struct Expr {
     std::vector<std::string> names;  // of made objects: the member that each operand is
     bool is_hidden = false;          // of a member: the function that is lifted may not name it
     bool is_loaded = false;          // what it names is read here, and cannot be changed through this
+    bool is_end = false;             // it ends the program, or throws
     bool is_opaque = false;          // of unknown: it may change everything that the function has
     SourceRange where;
 };

@@ -138,8 +138,11 @@ public:
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
         if (!expression) return -1;
-        if (clang::isa<clang::CXXThrowExpr>(from))
-            return unknown(*expression, "this leaves the loops by an exception, and a spec has none");
+        if (clang::isa<clang::CXXThrowExpr>(from)) {
+            const int id = unknown(*expression, "this leaves the loops by an exception, and a spec has none");
+            at(id).is_end = true;
+            return id;
+        }
         if (clang::isa<clang::CUDAKernelCallExpr>(from))
             return unknown(*expression, "a kernel is launched here, which is not followed");
         return unknown(*expression, "this is an expression that is not understood (" +
@@ -356,6 +359,7 @@ public:
         const int called = callee->hasBody(definition) ? function(*callee) : -1;
         const int id = add(c::Expr::Kind::call, *from, operands, callee->getQualifiedNameAsString());
         at(id).function = called;
+        at(id).is_end = callee->isNoReturn() && !c::is_hint(at(id).text);
         return id;
     }
 

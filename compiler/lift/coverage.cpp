@@ -66,11 +66,12 @@ private:
         const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
         for (const int declared : each.variables)
             walk_expr(unit_.variables[static_cast<std::size_t>(declared)].init);
-        walk_expr(each.expr);
+        const bool is_check = std::ranges::any_of(each.statements, [this](int side) { return ends(side); });
+        if (each.kind != StatementKind::branch || !is_check) walk_expr(each.expr);
         if (each.kind == StatementKind::for_loop) walk_expr(each.step);
         const std::string_view head = words(each.where);
         const bool is_constant = head.rfind("if constexpr", 0) == 0;
-        if (each.kind == StatementKind::branch && !is_constant) condition(each.expr, true);
+        if (each.kind == StatementKind::branch && !is_constant && !is_check) condition(each.expr, true);
         if (each.kind == StatementKind::for_loop || each.kind == StatementKind::while_loop)
             condition(each.expr, false);
         const bool is_case = each.kind == StatementKind::unknown && !each.statements.empty() &&
@@ -87,7 +88,14 @@ private:
     void walk_expr(int id) {
         if (id < 0) return;
         const c::Expr& from = expr(id);
-        if (from.kind == ExprKind::conditional) condition(from.operands[0], true);
+        if (from.kind == ExprKind::conditional) {
+            const bool is_check = expr(from.operands[1]).is_end || expr(from.operands[2]).is_end;
+            if (!is_check) condition(from.operands[0], true);
+            if (!is_check) walk_expr(from.operands[0]);
+            walk_expr(from.operands[1]);
+            walk_expr(from.operands[2]);
+            return;
+        }
         const bool chooses = from.kind == ExprKind::binary && (from.text == "&&" || from.text == "||");
         if (chooses) {
             condition(from.operands[0], true);
@@ -95,6 +103,13 @@ private:
         }
         for (const int operand : from.operands)
             walk_expr(operand);
+    }
+    // A run in which it ends the program is not compared.
+    bool ends(int id) const {
+        if (id < 0) return false;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        if (each.kind == StatementKind::expression) return expr(each.expr).is_end;
+        return each.kind == StatementKind::block && !each.statements.empty() && ends(each.statements.back());
     }
     void condition(int id, bool needs_false) {
         if (id < 0) return;

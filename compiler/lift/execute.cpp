@@ -117,6 +117,7 @@ void Executor::begin_again() {
     model_.loops.clear();
     model_.reductions.clear();
     model_.needs.clear();
+    model_.checks.clear();
     model_.remarks.clear();
     state_ = {};
     active_.clear();
@@ -311,6 +312,12 @@ void Executor::run_branch(const c::Statement& branch) {
     const int condition = truth(term(branch.expr), branch.where);
     if (const std::optional<bool> decided = known_truth(condition)) {
         run_statement(*decided ? branch.statements[0] : other);
+        return;
+    }
+    for (const bool holds : {true, false}) {
+        const int side = holds ? branch.statements[0] : other;
+        if (!ends(side) || !is_checked(condition, !holds)) continue;
+        run_statement(holds ? other : branch.statements[0]);
         return;
     }
     // Where one side may end with `continue` or `return`, both sides execute what follows the branch.

@@ -121,6 +121,8 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     }
     if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
     if (from.text == kBarrier) return wait();
+    if (c::is_hint(from.text)) return Value::none("");
+    if (from.text == "__builtin_expect") return value(from.operands[0]);
     if (from.text == kTurn) return Value::of(whole(0, Number::u32, from.where));
     const std::string known = library_function(from.text);
     if (known.empty()) return std::nullopt;
@@ -210,6 +212,7 @@ bool Executor::has_effects(int id) const {
                unit_.functions[static_cast<std::size_t>(each.function)].body >= 0;
     };
     const auto does_something = [&](const c::Expr& each) {
+        if (each.is_end || c::is_hint(each.text)) return false;
         return each.kind == ExprKind::assign || each.kind == ExprKind::step ||
                each.kind == ExprKind::invoke || (each.kind == ExprKind::make && each.function >= 0) ||
                each.kind == ExprKind::unknown || (each.kind == ExprKind::call && !is_known(each));

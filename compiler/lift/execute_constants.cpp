@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
 namespace {
 using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
+constexpr std::int64_t kMostAhead = 1024;
 }  // namespace
 
 // The numbers of a list in braces; those that are left out are zero.
@@ -95,7 +97,8 @@ void Executor::set_array(int id, const Value& given) {
         throw Refusal(variable(id).where, "a whole array is copied here, which is not followed");
     state_.small[id] = true;
     for (std::size_t k = 0; k < given.record->own.size(); ++k)
-        state_.cells[{id, static_cast<std::int64_t>(k)}] = given.record->own.at(element_name(k));
+        state_.cells[{id, static_cast<std::int64_t>(k)}] =
+            given.record->own.at(element_name(has(Mutation::shift_element) ? 0 : k));
     if (!of.is_reference) return;
     Place named;
     named.kind = Place::Kind::cell;
@@ -108,6 +111,15 @@ bool Executor::is_array(int id) const {
     const c::Type& of = type(variable(id).type);
     return of.kind == c::Type::Kind::array ||
            (of.is_reference && type(of.element).kind == c::Type::Kind::array);
+}
+
+// Whether it is a sum of something and a small positive constant.
+bool Executor::is_sum(const c::Expr& from) const {
+    if (from.kind != ExprKind::binary || from.text != "+") return false;
+    const c::Expr* more = &expr(from.operands[1]);
+    while (more->kind == ExprKind::convert)
+        more = &expr(more->operands[0]);
+    return more->kind == ExprKind::integer && more->integer > 0 && more->integer < kMostAhead;
 }
 
 Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {

@@ -24,9 +24,11 @@ std::string without_arrow(const std::string& member) {
 
 // Many classes mark their members: m_nx, nx_.
 std::string undecorated(const std::string& member) {
-    const std::size_t begin = member.size() > 2 && member.starts_with("m_") ? 2 : 0;
     const std::size_t end = member.find_last_not_of('_');
-    return end == std::string::npos || end < begin ? member : member.substr(begin, end + 1 - begin);
+    if (end == std::string::npos) return member;
+    const std::size_t first = member.find_first_not_of('_');
+    const std::size_t begin = first == 0 && end > 1 && member.starts_with("m_") ? 2 : first;
+    return end < begin ? member : member.substr(begin, end + 1 - begin);
 }
 
 // The object with another value in the member that a path leads to, from its part number `at` on.
@@ -75,9 +77,11 @@ std::string access_text(const c::Unit& unit, int variable, const std::vector<std
 std::string member_name(const c::Variable& named, const std::vector<std::string>& members) {
     constexpr std::size_t kMostNamed = 2;  // of a longer path the last one
     std::string name = named.is_object ? "" : named.name;
-    for (std::size_t i = members.size() > kMostNamed ? members.size() - 1 : 0; i < members.size(); ++i) {
+    const bool is_long = members.size() > kMostNamed;
+    for (std::size_t i = 0; i < members.size(); ++i) {
         const std::string& each = members[i];
-        if (each.ends_with("::")) continue;
+        const bool is_first = i == 0 && named.is_object;  // tells several objects of a class from each other
+        if (each.ends_with("::") || (is_long && i + 1 < members.size() && !is_first)) continue;
         std::string part = undecorated(without_arrow(each));
         if (part.ends_with(']')) {  // sizes[1]
             part.pop_back();

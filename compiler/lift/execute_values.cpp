@@ -477,6 +477,11 @@ Value Executor::conditional(const c::Expr& from, bool is_place) {
         const int chosen = from.operands[*decided ? 1 : 2];
         return is_place ? referred(chosen) : value(chosen);
     }
+    for (const bool holds : {true, false}) {
+        const int side = from.operands[holds ? 1 : 2], chosen = from.operands[holds ? 2 : 1];
+        if (expr(side).is_end && is_checked(condition, !holds))
+            return is_place ? referred(chosen) : value(chosen);
+    }
     const State before = state_;
     const Value then = value_where(condition, true, from.operands[1], from.where, is_place);
     const Value otherwise = value_where(condition, false, from.operands[2], from.where, is_place);

@@ -178,6 +178,7 @@ struct Model {
     // Of threads that share memory: how many a block has, and how many cells are from it to the next.
     std::optional<ThreadPlace> block, block_stride;
     std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
+    std::vector<Polynomial> checks;  // likewise, else it ends the program
     // How far apart cells of an array are along which a loop goes that is written out.
     struct WrittenOut {
         int object = -1, level = 0;
