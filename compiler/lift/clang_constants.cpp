@@ -59,8 +59,9 @@ std::optional<int> ObjectTranslator::constant(const clang::VarDecl& variable) {
     const clang::Expr& init = *variable.getInit();
     const clang::Expr& bare = *init.IgnoreImplicit()->IgnoreParens();
     const bool is_call = clang::isa<clang::CallExpr>(bare);
-    const bool is_object = variable.getType()->isRecordType();
-    if (!variable.isConstexpr() || init.isValueDependent() || (!is_call && !is_object)) return std::nullopt;
+    const bool is_known =
+        variable.getType()->isRecordType() || variable.getType()->isIntegralOrEnumerationType();
+    if (!variable.isConstexpr() || init.isValueDependent() || (!is_call && !is_known)) return std::nullopt;
     const clang::APValue* value = variable.evaluateValue();
     if (value == nullptr || value->isAbsent()) return std::nullopt;
     return computed(*value, variable.getType(), init);

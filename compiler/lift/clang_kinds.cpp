@@ -119,6 +119,10 @@ bool is_unordered(const clang::Decl& declared) {
     const auto* mark = declared.getAttr<clang::AnnotateAttr>();
     return mark && mark->getAnnotation() == kAnyOrder;
 }
+bool is_elsewhere(const clang::Decl& declared) {
+    const auto* mark = declared.getAttr<clang::AnnotateAttr>();
+    return mark && mark->getAnnotation() == kElsewhere;
+}
 
 bool is_plain_declaration(const clang::Decl& declared) {
     if (clang::isa<clang::DecompositionDecl>(declared)) return false;

@@ -27,6 +27,8 @@ std::string words_for(const clang::Stmt& statement);
 bool is_plain_declaration(const clang::Decl& declared);
 // Whether it counts a loop whose iterations have no order, by the mark of a header that haloc lift brings.
 bool is_unordered(const clang::Decl& declared);
+// Whether the body of a function is not what it does, by the mark of such a header.
+bool is_elsewhere(const clang::Decl& declared);
 // Whether a pragma has other rules for it than the rest of the file.
 bool has_own_rounding(const clang::Expr& expr);
 

@@ -41,8 +41,8 @@ bool ObjectTranslator::is_vector(clang::QualType wanted) {
     return unit.types[static_cast<std::size_t>(type(wanted))].is_vector;
 }
 
-// Whether objects of a class of the library are values, made of their members alone: such classes (std::mdspan,
-// std::span, std::complex) are executed as those of a program are.
+// Whether objects of a class of the library are values, made of their members alone: such classes
+// (std::mdspan, std::span, std::complex) are executed as those of a program are.
 bool ObjectTranslator::is_value_class(const clang::CXXRecordDecl& of) {
     return of.hasDefinition() && of.hasTrivialDestructor() && of.hasTrivialCopyConstructor() &&
            !of.isPolymorphic() && !is_container(clang::QualType(of.getTypeForDecl(), 0));

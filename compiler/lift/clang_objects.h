@@ -25,8 +25,8 @@ protected:
     bool is_container(clang::QualType wanted);
     bool is_vector(clang::QualType wanted);
 
-    // What the compiler knows: a constexpr variable that is an object, or what a function returns; a call that
-    // returns a whole number. Nothing: it is none of these.
+    // What the compiler knows: a constexpr variable that is an object, a whole number or what a function
+    // returns; a call that returns a whole number. Nothing: it is none of these.
     std::optional<int> constant(const clang::VarDecl& variable);
     std::optional<int> constant(const clang::Expr& from);
     // How a path of members calls the part of an object that a base class is: `Base::`.

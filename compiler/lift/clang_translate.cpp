@@ -356,7 +356,8 @@ public:
         for (const clang::Expr* each : from->arguments())
             operands.push_back(expr(each));
         const clang::FunctionDecl* definition = nullptr;
-        const int called = callee->hasBody(definition) ? function(*callee) : -1;
+        const bool is_known = callee->hasBody(definition) && !is_elsewhere(*callee);
+        const int called = is_known ? function(*callee) : -1;
         const int id = add(c::Expr::Kind::call, *from, operands, callee->getQualifiedNameAsString());
         at(id).function = called;
         at(id).is_end = callee->isNoReturn() && !c::is_hint(at(id).text);

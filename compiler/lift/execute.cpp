@@ -278,7 +278,8 @@ void Executor::run_declaration(const c::Statement& declared) {
             const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
             const bool is_short = size > 0 && size <= 1024;
             state_.small[id] = is_short && !named.is_const && (is_list || !state_.loops.empty());
-            if (of.is_std_array && named.init >= 0 && !is_list && expr(named.init).kind != c::Expr::Kind::make) {
+            if (of.is_std_array && named.init >= 0 && !is_list &&
+                expr(named.init).kind != c::Expr::Kind::make) {
                 set_array(id, value(named.init));
                 continue;
             }

@@ -218,6 +218,7 @@ bool Executor::has_effects(int id) const {
                each.kind == ExprKind::unknown || (each.kind == ExprKind::call && !is_known(each));
     };
     const c::Expr& from = expr(id);
+    if (from.is_end) return false;
     const bool acts =
         does_something(from) ||
         (is_known(from) &&

@@ -1,5 +1,5 @@
-// What a function checks: where it does not hold the program ends. It holds by the bounds of the loops around, or it
-// is an assumption on sizes that the spec states.
+// What a function checks: where it does not hold the program ends. It holds by the bounds of the loops
+// around, or it is an assumption on sizes that the spec states.
 #include <algorithm>
 
 #include "compiler/lift/executor.h"

@@ -50,8 +50,9 @@ bool Executor::is_literal(int id) const {
             return std::all_of(from.operands.begin(), from.operands.end(),
                                [this](int operand) { return is_literal(operand); });
         case ExprKind::make:
-            return from.function < 0 && std::all_of(from.operands.begin(), from.operands.end(),
-                                                    [this](int operand) { return is_literal(operand); });
+            return from.function < 0 && std::all_of(
+                                            from.operands.begin(), from.operands.end(),
+                                            [this](int operand) { return is_literal(operand); });
         default:
             return false;
     }
@@ -84,7 +85,8 @@ Value Executor::array_at(const Place& from, SourceRange where) {
     for (std::int64_t k = 0; k < count; ++k) {
         Place element = from;
         element.index = k;
-        element.pointer = move(from.pointer, type(from.pointer.type).element, {k, {}}).pointer;
+        element.pointer.type = type(from.pointer.type).element;
+        element.pointer = move(element.pointer, element.pointer.type, {k, {}}).pointer;
         made.own[element_name(static_cast<std::size_t>(k))] = load(element, where);
     }
     return Value::of(made);

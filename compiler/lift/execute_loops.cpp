@@ -124,7 +124,8 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     std::int64_t ahead = 0;  // of i + 1 < n: 1
     const auto names_it = [&](int id) {
         while (expr(id).kind == ExprKind::convert || is_sum(expr(id))) {
-            if (is_sum(expr(id))) ahead += *known_integer(expr(id).operands[1], "where the loop ends").constant();
+            if (is_sum(expr(id)))
+                ahead += *known_integer(expr(id).operands[1], "where the loop ends").constant();
             const Span all = span_of(number_of(expr(id).type));
             if (is_integer_type(expr(id).type) && all.low == 0) becomes_unsigned = true;
             if (!is_integer_type(expr(id).type) || all.high < counted.high) return false;
@@ -146,7 +147,8 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     header.descending = header.step < 0;
     const bool counts_up = header.step > 0 && (op == "<" || op == "<=") && !header.cut_high;
     if (ahead != 0 && !counts_up)
-        throw Refusal(condition->where, "where this loop ends is not a comparison of its variable with a number");
+        throw Refusal(condition->where,
+                      "where this loop ends is not a comparison of its variable with a number");
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
         header.lower = start;
         header.upper = op == "<=" && !has(Mutation::drop_equal) ? bound + 1 : bound;
@@ -307,9 +309,8 @@ void Executor::run_loop(const c::Statement& loop) {
         const bool only_itself =
             !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
-        const bool accumulates =
-            !header.parallel &&
-            std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
+        const bool accumulates = !header.parallel && std::any_of(body.changed.begin(), body.changed.end(),
+                                                                 [this](int id) { return is_result(id); });
         if (!can_unroll && !accumulates)
             throw Refusal(header.where,
                           "this loop accumulates over cells, and how many they are is not known before",
@@ -321,7 +322,8 @@ void Executor::run_loop(const c::Statement& loop) {
         }
     } else if (!body.moves) {
         if (header.parallel)
-            throw Refusal(body.staying, "each iteration of this loop stores this at the same cell, and they have no order");
+            throw Refusal(body.staying,
+                          "each iteration of this loop stores this at the same cell, and they have no order");
         run_time_loop(loop, header, before, loop_id, body);
         return;
     }

@@ -69,9 +69,26 @@ std::string members_text(const std::vector<std::string>& members) {
 std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members) {
     const c::Variable& named = unit.variables[static_cast<std::size_t>(variable)];
     const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
-    if (members.empty()) return named.name;
-    const bool by_pointer = of.kind == c::Type::Kind::pointer && !of.is_reference;
-    return named.name + (by_pointer ? "->" : ".") + members_text(members);
+    return way_text(named.name, of.kind == c::Type::Kind::pointer && !of.is_reference, members);
+}
+
+std::string way_text(std::string object, bool is_pointer, const std::vector<std::string>& members) {
+    std::string base;
+    for (const std::string& each : members) {
+        if (!each.ends_with("::")) {
+            object += (is_pointer ? "->" : ".") + base + without_arrow(each);
+            is_pointer = leads_on(each);
+            base.clear();
+            continue;
+        }
+        base += each;
+        const std::string name = each.substr(0, each.size() - 2);
+        if (name.find("::") == std::string::npos) continue;
+        object = "((" + name + "&)" + (is_pointer ? "*" : "") + object + ")";
+        is_pointer = false;
+        base.clear();
+    }
+    return object;
 }
 
 std::string member_name(const c::Variable& named, const std::vector<std::string>& members) {
@@ -84,8 +101,8 @@ std::string member_name(const c::Variable& named, const std::vector<std::string>
         if (each.ends_with("::") || (is_long && i + 1 < members.size() && !is_first)) continue;
         std::string part = undecorated(without_arrow(each));
         if (part.ends_with(']')) {  // sizes[1]
-            part.pop_back();
-            part[part.rfind('[')] = '_';
+            const std::size_t open = part.rfind('[');
+            part = undecorated(part.substr(0, open)) + "_" + part.substr(open + 1, part.size() - open - 2);
         }
         name += (name.empty() ? "" : "_") + part;
     }
@@ -344,7 +361,7 @@ void Executor::assign_member(const Place& to, Value given, SourceRange where) {
 void Executor::set_member(Record& of, const std::string& name, int id) {
     const c::Type& array = type(expr(id).type);
     if (expr(id).kind != ExprKind::list || array.kind != c::Type::Kind::array) {
-        of.own[name] = value(id);
+        of = with_member(of, {name}, 0, value(id));
         return;
     }
     std::vector<Value> elements;

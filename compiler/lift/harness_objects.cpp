@@ -62,30 +62,13 @@ std::string ObjectText::declared(const std::string& written, const std::string& 
         written, name);
 }
 
-std::string ObjectText::way(const std::string& object, const std::vector<std::string>& members) {
-    std::string text = object;
-    bool leads_on = false;
-    for (std::string each : members) {
-        const bool is_base = each.ends_with("::");
-        if (is_base) {
-            each.resize(each.size() - 2);
-            text = fmt::format("(({}&){}{})", each, leads_on ? "*" : "", text);
-        } else {
-            text += (leads_on ? "->" : ".") + each;
-        }
-        leads_on = each.ends_with("->");
-        if (leads_on) text.resize(text.size() - 2);
-    }
-    return text;
-}
-
 std::string ObjectText::reached(const std::string& object, const std::vector<std::string>& members) {
     std::string text;
     std::vector<std::string> passed;
     for (const std::string& each : members) {
         passed.push_back(each);
         if (!each.ends_with("->")) continue;
-        const std::string at = way(object, passed);
+        const std::string at = way_text(object, false, passed);
         if (!begins(at)) continue;
         text += fmt::format(
             "    static unsigned char {0}_{1}[sizeof(*{2})] __attribute__((aligned(64)));\n"

@@ -20,9 +20,6 @@ public:
 
     // An object of this type, in memory of zeros: no constructor runs.
     std::string declared(const std::string& written, const std::string& name) const;
-    // The text of the member that a path leads to. A base class is reached by a cast, as it may be private and have no
-    // name here.
-    static std::string way(const std::string& object, const std::vector<std::string>& members);
     // What the pointers on the way to a member point to, where that has not been made.
     std::string reached(const std::string& object, const std::vector<std::string>& members);
     // Whether this has not been filled yet.

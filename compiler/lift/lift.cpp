@@ -51,7 +51,8 @@ void append_wrapped(std::string& text, const std::string& sentence) {
 
 // What docs/lift.md says of it at length.
 constexpr char kKokkosTaken[] =
-    "Takes to hold of Kokkos: views are in the host's memory, copies of one are one array, LayoutRight is that of "
+    "Takes to hold of Kokkos: views are in the host's memory, copies of one are one array, LayoutRight is "
+    "that of "
     "a view without one, and the iterations of a parallel loop have no order.";
 
 std::string access_of(const Model& model, const Symbol& size) {
@@ -168,7 +169,8 @@ private:
     }
     std::size_t reports() const { return found_.lifted.size() + found_.refused.size(); }
 
-    // A call of a template that has loops, and what they do from its arguments: parallel_for(n, [=](int i) {…}).
+    // A call of a template that has loops, and what they do from its arguments: parallel_for(n, [=](int i)
+    // {…}).
     bool is_call_of_loops(const c::Statement& each) const {
         if (each.kind != c::Statement::Kind::expression) return false;
         const c::Expr& from = unit_.exprs[static_cast<std::size_t>(each.expr)];

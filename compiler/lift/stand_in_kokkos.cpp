@@ -2,10 +2,11 @@
 
 namespace halo::lift {
 
-const char kAnyOrder[] = "halo_lift_any_order", kTurn[] = "halo_lift_turn";
+const char kAnyOrder[] = "halo_lift_any_order", kElsewhere[] = "halo_lift_elsewhere",
+           kTurn[] = "halo_lift_turn";
 
-// Views of up to four dimensions in the host's memory, and loops over ranges. What is declared and has no body
-// is refused where it is called; what is not here does not compile.
+// Views of up to four dimensions in the host's memory, and loops over ranges. What is declared and has no
+// body is refused where it is called; what is not here does not compile.
 const char kKokkosHeader[] = R"(
 #pragma once
 #pragma clang system_header
@@ -224,26 +225,29 @@ public:
     }
     MDRangePolicy(const point_type& lower, const point_type& upper, const tile_type&)
         : MDRangePolicy(lower, upper) {}
-    index_type lower(unsigned r) const { return static_cast<index_type>(lower_[r]); }
-    index_type upper(unsigned r) const { return static_cast<index_type>(upper_[r]); }
+    std::int64_t lower(unsigned r) const { return lower_[r]; }
+    std::int64_t upper(unsigned r) const { return upper_[r]; }
 
 private:
     std::int64_t lower_[rank], upper_[rank];
 };
 
-// Upwards or downwards: to a loop that is run each call gives another order.
-template <class I> I in_order(bool is_down, I i, I from, I to) { return is_down ? to - 1 - (i - from) : i; }
+// Upwards or downwards: each run has another order.
+inline std::int64_t in_order(bool is_down, std::int64_t i, std::int64_t from, std::int64_t to) {
+    return is_down ? to - 1 - (i - from) : i;
+}
 }  // namespace Kokkos
 extern "C" unsigned halo_lift_turn();
+extern "C" void kokkos_library();
 namespace Kokkos {
-#define HALO_LIFT_LOOP(i) for ([[clang::annotate("halo_lift_any_order")]] I i = from_##i; i < to_##i; ++i)
-#define HALO_LIFT_RANGE(i, axis) const I from_##i = range.lower(axis), to_##i = range.upper(axis)
-#define HALO_LIFT_CELL(i, down) in_order(turn / down % 2 == 1, i, from_##i, to_##i)
+#define HALO_LIFT_LOOP(i) for ([[clang::annotate("halo_lift_any_order")]] std::int64_t i = from_##i; i < to_##i; ++i)
+#define HALO_LIFT_RANGE(i, axis) const std::int64_t from_##i = range.lower(axis), to_##i = range.upper(axis)
+#define HALO_LIFT_CELL(i, down) static_cast<I>(in_order(turn / down % 2 == 1, i, from_##i, to_##i))
 template <class... P, class F> std::enable_if_t<!Impl::has_tag<P...>>
 parallel_for(const RangePolicy<P...>& range, const F& body) {
     using I = typename RangePolicy<P...>::index_type;
     const unsigned turn = halo_lift_turn();
-    const I from_i = range.begin(), to_i = range.end();
+    const auto from_i = static_cast<std::int64_t>(range.begin()), to_i = static_cast<std::int64_t>(range.end());
     HALO_LIFT_LOOP(i) body(HALO_LIFT_CELL(i, 1));
 }
 template <class... P, class F> std::enable_if_t<!Impl::has_tag<P...>>
@@ -274,25 +278,28 @@ template <class N, class F> std::enable_if_t<std::is_integral_v<N>> parallel_for
 }
 #undef HALO_LIFT_CELL
 #undef HALO_LIFT_RANGE
-#undef HALO_LIFT_LOOP
 template <class P, class F> std::enable_if_t<!std::is_integral_v<P>> parallel_for(const P& range, const F& body, const std::string&) {
     parallel_for(range, body);
 }
 template <class P, class F> void parallel_for(const std::string&, const P& range, const F& body) {
     parallel_for(range, body);
 }
-// Ranges with tags, teams.
-template <class... P, class F> std::enable_if_t<Impl::has_tag<P...>> parallel_for(const RangePolicy<P...>&, const F&);
-template <class... P, class F> std::enable_if_t<Impl::has_tag<P...>> parallel_for(const MDRangePolicy<P...>&, const F&);
+#undef HALO_LIFT_LOOP
+// Ranges with tags, teams, and what is accumulated: functions of a lambda need a body.
+#define HALO_LIFT_ELSEWHERE __attribute__((annotate("halo_lift_elsewhere")))
+template <class... P, class F> HALO_LIFT_ELSEWHERE std::enable_if_t<Impl::has_tag<P...>>
+parallel_for(const RangePolicy<P...>&, const F&) { kokkos_library(); }
+template <class... P, class F> HALO_LIFT_ELSEWHERE std::enable_if_t<Impl::has_tag<P...>>
+parallel_for(const MDRangePolicy<P...>&, const F&) { kokkos_library(); }
 template <class... P> struct TeamPolicy {
     template <class... A> explicit TeamPolicy(const A&...);
     struct member_type { int league_rank() const; int team_rank() const; int team_size() const; };
 };
 struct AUTO_t {};
 inline constexpr AUTO_t AUTO{};
-template <class... P, class F> void parallel_for(const TeamPolicy<P...>&, const F&);
-template <class... A> void parallel_reduce(A&&...);
-template <class... A> void parallel_scan(A&&...);
+template <class... P, class F> HALO_LIFT_ELSEWHERE void parallel_for(const TeamPolicy<P...>&, const F&) { kokkos_library(); }
+template <class... A> HALO_LIFT_ELSEWHERE void parallel_reduce(A&&...) { kokkos_library(); }
+template <class... A> HALO_LIFT_ELSEWHERE void parallel_scan(A&&...) { kokkos_library(); }
 template <class A, class B> void deep_copy(const A&, const B&);
 template <class V> V create_mirror_view(const V&);
 template <class V> V create_mirror(const V&);
@@ -301,6 +308,7 @@ template <class V, class... N> void realloc(V&, N...);
 template <class T> void atomic_add(T*, std::common_type_t<T>);
 template <class T> void atomic_inc(T*);
 template <class T> T atomic_fetch_add(T*, std::common_type_t<T>);
+#undef HALO_LIFT_ELSEWHERE
 inline void fence() {}
 inline void fence(const std::string&) {}
 struct InitializationSettings {};

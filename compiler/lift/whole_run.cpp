@@ -155,7 +155,8 @@ private:
             for (const Field& each : nest.form.fields)
                 for (const Polynomial& apart : each.apart)
                     for (const auto& [monomial, factor] : apart.terms())
-                        if (monomial.size() == 1 && factor > 0) names.insert(last_of(nest.model, monomial[0]));
+                        if (monomial.size() == 1 && factor > 0)
+                            names.insert(last_of(nest.model, monomial[0]));
         return names;
     }
 
