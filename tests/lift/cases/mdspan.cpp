@@ -265,7 +265,7 @@ std::array<int, 2> inside(std::array<int, 2> of) {
     of[0] = of[0] + 1;
     return {of[0], of[1] - 1};
 }
-// case pairs_and_arrays nests 1: a pair of the library, and short arrays as values, made in an order that is not followed
+// case pairs_and_arrays nests 1: a pair of the library, and short arrays as values
 void pairs_and_arrays(int nx, int ny, const double* __restrict u, double* __restrict w) {
     const std::array<int, 2> whole{0, nx};
     const Box box{std::pair(1, ny - 1), inside(whole)};
