@@ -46,17 +46,23 @@ struct Variable {
     int type = -1;
     enum class Storage : std::uint8_t { parameter, local, global } storage = Storage::local;
     bool is_const = false;
-    bool is_extern = false;   // of a global: defined elsewhere
-    bool is_shared = false;   // __shared__ of CUDA
-    bool is_static = false;   // of a local
-    bool is_own = false;      // points to memory that no other array is in: what an allocation gave
-    bool is_outer = false;    // points to what was there when the function was called
-    bool is_reached = false;  // its address has been taken
-    bool is_object = false;   // `this`: the first parameter of a member function, bound to its object
-    int init = -1;            // expression
-    std::vector<int> shares;  // of a nest's: other variables that have been set to what it points to
+    bool is_extern = false;     // of a global: defined elsewhere
+    bool is_shared = false;     // __shared__ of CUDA
+    bool is_static = false;     // of a local
+    bool is_own = false;        // points to memory that no other array is in: what an allocation gave
+    bool is_outer = false;      // points to what was there when the function was called
+    bool is_reached = false;    // its address has been taken
+    bool is_unordered = false;  // counts a loop whose iterations have no order
+    bool is_object = false;     // `this`: the first parameter of a member function, bound to its object
+    int init = -1;              // expression
+    std::vector<int> shares;    // of a nest's: other variables that have been set to what it points to
     SourceRange where;
 };
+
+// Calls that say something to the compiler alone.
+inline bool is_hint(const std::string& function) {
+    return function == "__builtin_unreachable" || function == "__builtin_assume";
+}
 
 struct Expr {
     enum class Kind : std::uint8_t {
@@ -94,6 +100,7 @@ struct Expr {
     std::vector<std::string> names;  // of made objects: the member that each operand is
     bool is_hidden = false;          // of a member: the function that is lifted may not name it
     bool is_loaded = false;          // what it names is read here, and cannot be changed through this
+    bool is_end = false;             // it ends the program, or throws
     bool is_opaque = false;          // of unknown: it may change everything that the function has
     SourceRange where;
 };
@@ -156,7 +163,8 @@ struct Unit {
     std::map<int, std::vector<int>> shapes;
     // Of a kernel that the file launches, always with as many threads a block: how many.
     std::optional<std::array<std::int64_t, 3>> block;
-    bool fast_math = false;  // the file is compiled with -ffast-math or the like
+    bool has_kokkos = false;  // it uses views or loops of Kokkos, by the header of haloc lift's own
+    bool fast_math = false;   // the file is compiled with -ffast-math or the like
 };
 
 }  // namespace halo::lift::c

@@ -67,7 +67,7 @@ bool is_dropped(const std::string& argument) {
 }
 
 constexpr char kCudaFolder[] = "/halo-lift-cuda", kOtherFolder[] = "/halo-lift-headers";
-constexpr char kCallFolder[] = "/halo-lift-calls";
+constexpr char kCallFolder[] = "/halo-lift-calls", kKokkosFolder[] = "/halo-lift-kokkos";
 
 struct Command {
     std::vector<std::string> words;  // of clang's driver
@@ -95,7 +95,8 @@ Command command_of(const SourceRequest& request, Mode mode) {
     // What calls the function fills the members of its objects.
     if (mode == Mode::compile) command.words.emplace_back("-fno-access-control");
     // Stencils that a source calls already are run by stand-ins, too, and need no headers of Halocline's.
-    if (request.text.empty()) command.words.insert(command.words.end(), {"-iquote", kCallFolder});
+    if (request.text.empty())
+        command.words.insert(command.words.end(), {"-iquote", kCallFolder, "-I", kKokkosFolder});
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }
@@ -136,6 +137,11 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& re
                                                          "#endif\n" +
                                                          std::string(kCallDeclarations)));
     memory->addFile(others + "/mpi.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kMpiHeader));
+    const std::string kokkos = kKokkosFolder;
+    memory->addFile(kokkos + "/Kokkos_Core.hpp", 0, llvm::MemoryBuffer::getMemBufferCopy(kKokkosHeader));
+    for (const char* name : {"Kokkos_Macros.hpp", "Kokkos_Timer.hpp", "Kokkos_MathematicalFunctions.hpp"})
+        memory->addFile(kokkos + "/" + name, 0,
+                        llvm::MemoryBuffer::getMemBufferCopy("#include <Kokkos_Core.hpp>\n"));
     auto overlay =
         llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
     overlay->pushOverlay(memory);
@@ -157,6 +163,10 @@ std::vector<std::string> files_of_build(const std::string& folder) {
         if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(std::move(path));
     }
     return files;
+}
+
+bool is_stand_in(const std::string& file) {
+    return file.starts_with(kKokkosFolder);
 }
 
 bool is_cuda(const SourceRequest& request) {

@@ -12,6 +12,8 @@
 
 namespace halo::lift {
 
+// Whether a header is one that is read in place of a library's own.
+bool is_stand_in(const std::string& file);
 bool is_cuda(const SourceRequest& request);
 
 enum class Mode { read, compile };

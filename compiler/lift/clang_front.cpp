@@ -184,6 +184,9 @@ c::Unit ParsedFile::function(const std::string& name) const {
     refuse_open_order(unit);
     unit.is_cuda = is_cuda(request_);
     if (unit.is_cuda) unit.block = launched_block(reading_->context(), *function);
+    unit.has_kokkos = std::ranges::any_of(unit.functions, [&](const c::Function& each) {
+        return is_stand_in(std::string(unit.source.name(each.where.begin)));
+    });
     unit.is_cxx = reading_->language().CPlusPlus;
     unit.fast_math = reading_->language().FastMath || reading_->language().AllowFPReassoc ||
                      reading_->language().UnsafeFPMath;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "compiler/lift/stand_in_headers.h"
+
 namespace halo::lift {
 
 namespace {
@@ -113,9 +115,19 @@ std::string words_for(const clang::Stmt& from) {
     return std::string("this statement is not understood (") + from.getStmtClassName() + ")";
 }
 
+bool is_unordered(const clang::Decl& declared) {
+    const auto* mark = declared.getAttr<clang::AnnotateAttr>();
+    return mark && mark->getAnnotation() == kAnyOrder;
+}
+bool is_elsewhere(const clang::Decl& declared) {
+    const auto* mark = declared.getAttr<clang::AnnotateAttr>();
+    return mark && mark->getAnnotation() == kElsewhere;
+}
+
 bool is_plain_declaration(const clang::Decl& declared) {
     if (clang::isa<clang::DecompositionDecl>(declared)) return false;
-    return std::all_of(declared.attr_begin(), declared.attr_end(), [](const clang::Attr* attribute) {
+    return std::all_of(declared.attr_begin(), declared.attr_end(), [&](const clang::Attr* attribute) {
+        if (clang::isa<clang::AnnotateAttr>(attribute)) return is_unordered(declared);
         return clang::isa<clang::AlignedAttr, clang::UnusedAttr, clang::UsedAttr, clang::CUDASharedAttr,
                           clang::CUDAConstantAttr, clang::CUDADeviceAttr>(attribute);
     });

@@ -25,6 +25,10 @@ Handling handling_of(const clang::Stmt& statement);
 std::string words_for(const clang::Stmt& statement);
 // Whether no attribute of a variable says more of what it holds, and when, than its declaration does.
 bool is_plain_declaration(const clang::Decl& declared);
+// Whether it counts a loop whose iterations have no order, by the mark of a header that haloc lift brings.
+bool is_unordered(const clang::Decl& declared);
+// Whether the body of a function is not what it does, by the mark of such a header.
+bool is_elsewhere(const clang::Decl& declared);
 // Whether a pragma has other rules for it than the rest of the file.
 bool has_own_rounding(const clang::Expr& expr);
 

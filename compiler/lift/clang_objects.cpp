@@ -37,6 +37,17 @@ bool ObjectTranslator::is_container(clang::QualType wanted) {
     return of.is_vector || of.is_std_array;
 }
 
+bool ObjectTranslator::is_vector(clang::QualType wanted) {
+    return unit.types[static_cast<std::size_t>(type(wanted))].is_vector;
+}
+
+// Whether objects of a class of the library are values, made of their members alone: such classes
+// (std::mdspan, std::span, std::complex) are executed as those of a program are.
+bool ObjectTranslator::is_value_class(const clang::CXXRecordDecl& of) {
+    return of.hasDefinition() && of.hasTrivialDestructor() && of.hasTrivialCopyConstructor() &&
+           !of.isPolymorphic() && !is_container(clang::QualType(of.getTypeForDecl(), 0));
+}
+
 // ---- member functions
 
 bool ObjectTranslator::has_object(const clang::FunctionDecl& decl) {
@@ -96,8 +107,7 @@ std::vector<int> ObjectTranslator::initialisers(const clang::CXXConstructorDecl&
         if (field != nullptr && !field->getType()->isReferenceType()) {
             named.text = field->getNameAsString();
         } else if (each->isBaseInitializer() && !each->isBaseVirtual()) {
-            named.text = clang::QualType(each->getBaseClass(), 0).getAsString(context_.getPrintingPolicy());
-            named.text += "::";
+            named.text = base_name(clang::QualType(each->getBaseClass(), 0));
         } else if (each->isDelegatingInitializer()) {
             named.kind = ExprKind::dereference;
         } else {
@@ -151,9 +161,8 @@ int ObjectTranslator::member(const clang::MemberExpr& from) {
 int ObjectTranslator::base_part(const clang::CastExpr& from, int inner) {
     for (const clang::CXXBaseSpecifier* each : from.path()) {
         if (each->isVirtual()) return add(ExprKind::unknown, from, {inner}, "virtual bases are not followed");
-        const std::string name = each->getType().getAsString(context_.getPrintingPolicy());
         const bool is_loaded = at(inner).is_loaded;
-        inner = add(ExprKind::member, from, {inner}, name + "::");
+        inner = add(ExprKind::member, from, {inner}, base_name(each->getType()));
         at(inner).is_loaded = is_loaded;
         at(inner).is_hidden = each->getAccessSpecifier() != clang::AS_public;
     }
@@ -174,7 +183,7 @@ int ObjectTranslator::object_operand(const clang::Expr& object, bool is_arrow) {
 
 int ObjectTranslator::call_of(const clang::CallExpr& from, const clang::CXXMethodDecl& called,
                               const clang::Expr& object, bool is_arrow, unsigned first_argument) {
-    if (called.getParent()->isInStdNamespace())
+    if (called.getParent()->isInStdNamespace() && !is_value_class(*called.getParent()))
         return call_of_library(from, called, object, is_arrow, first_argument);
     std::vector<int> operands{object_operand(object, is_arrow)};
     if (called.isConst()) at(operands.front()).is_loaded = true;
@@ -265,22 +274,23 @@ int ObjectTranslator::operator_call(const clang::CXXOperatorCallExpr& from) {
 // ---- objects that are made
 
 int ObjectTranslator::construct(const clang::CXXConstructExpr& from) {
-    if (is_container(from.getType()))
-        return unknown(from, "a whole array is made or copied here, which is not followed");
     const clang::CXXConstructorDecl& made = *from.getConstructor();
     const clang::CXXRecordDecl& of = *made.getParent();
     const std::string name = "objects of type `" + from.getType().getAsString() + "`";
     const bool is_copy = from.getNumArgs() == 1 && made.isCopyOrMoveConstructor();
+    const bool is_copied_array = is_copy && made.isTrivial() && !is_vector(from.getType());
+    if (is_container(from.getType()) && !is_copied_array)
+        return unknown(from, "a whole array is made or copied here, which is not followed");
     if (is_copy && (made.isTrivial() || of.isLambda())) return expr(from.getArg(0));
-    if (is_copy && !made.isUserProvided())
+    const clang::FunctionDecl* definition = nullptr;
+    if (is_copy && !made.isUserProvided() && !made.hasBody(definition))
         return unknown(from, "a whole object is copied here, which is not followed");
-    if (of.isInStdNamespace()) return unknown(from, name + " are not understood");
+    if (of.isInStdNamespace() && !is_value_class(of)) return unknown(from, name + " are not understood");
     if (!of.hasTrivialDestructor())
         return unknown(from, name + " do something when they end, which is not followed");
     if (of.isPolymorphic() || of.getNumVBases() > 0 || (from.requiresZeroInitialization() && !of.isEmpty()))
         return unknown(from, name + " are not understood");
     if (made.isTrivial() && from.getNumArgs() == 0) return add(ExprKind::make, from);
-    const clang::FunctionDecl* definition = nullptr;
     if (!made.hasBody(definition))
         return unknown(from, name + " are made by a constructor whose body is not in this file");
     std::vector<int> operands;

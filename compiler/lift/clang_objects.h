@@ -3,6 +3,7 @@
 
 #include <clang/AST/ExprCXX.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,14 @@ protected:
     // Makes a node of a kind that the lifter does not know: its operands may be read and changed.
     int unknown(const clang::Expr& from, const std::string& what);
     bool is_container(clang::QualType wanted);
+    bool is_vector(clang::QualType wanted);
+
+    // What the compiler knows: a constexpr variable that is an object, a whole number or what a function
+    // returns; a call that returns a whole number. Nothing: it is none of these.
+    std::optional<int> constant(const clang::VarDecl& variable);
+    std::optional<int> constant(const clang::Expr& from);
+    // How a path of members calls the part of an object that a base class is: `Base::`.
+    std::string base_name(clang::QualType base) const;
 
     // Whether a function has an object as its first parameter; a closure's call has none.
     static bool has_object(const clang::FunctionDecl& decl);
@@ -48,8 +57,10 @@ protected:
     int made_of(const clang::InitListExpr& from, const clang::RecordDecl& record);
 
 private:
+    int computed(const clang::APValue& value, clang::QualType of, const clang::Expr& from);
     int call_of_library(const clang::CallExpr& from, const clang::CXXMethodDecl& called,
                         const clang::Expr& object, bool is_arrow, unsigned first_argument);
+    bool is_value_class(const clang::CXXRecordDecl& of);
     int object_operand(const clang::Expr& object, bool is_arrow);
     bool is_hidden(const clang::ValueDecl& member) const;
 

@@ -109,13 +109,15 @@ private:
             made.is_static = wanted.isStaticLocal();
             made.is_extern = wanted.hasDefinition() == clang::VarDecl::DeclarationOnly;
         }
+        made.is_unordered = is_unordered(wanted);
         made.is_shared = wanted.hasAttr<clang::CUDASharedAttr>();
         unit.variables.push_back(made);
         const int type_id = type(written);
         unit.variables[static_cast<std::size_t>(id)].type = type_id;
         const clang::VarDecl& initialised = defined ? *defined : wanted;
         if (initialised.getInit() && !clang::isa<clang::ParmVarDecl>(wanted)) {
-            const int init = expr(initialised.getInit());
+            const std::optional<int> known = constant(initialised);
+            const int init = known ? *known : expr(initialised.getInit());
             unit.variables[static_cast<std::size_t>(id)].init = init;
         }
         return id;
@@ -126,6 +128,7 @@ private:
 public:
     int expr(const clang::Expr* from) override {
         const clang::Expr* bare = from->IgnoreParens();
+        if (const std::optional<int> known = constant(*bare)) return *known;
         if (handling_of(*bare) != Handling::modelled) return VisitStmt(bare);
         if (has_own_rounding(*bare))
             return unknown(*bare, "a pragma changes how floating-point numbers round here");
@@ -135,8 +138,11 @@ public:
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
         if (!expression) return -1;
-        if (clang::isa<clang::CXXThrowExpr>(from))
-            return unknown(*expression, "this leaves the loops by an exception, and a spec has none");
+        if (clang::isa<clang::CXXThrowExpr>(from)) {
+            const int id = unknown(*expression, "this leaves the loops by an exception, and a spec has none");
+            at(id).is_end = true;
+            return id;
+        }
         if (clang::isa<clang::CUDAKernelCallExpr>(from))
             return unknown(*expression, "a kernel is launched here, which is not followed");
         return unknown(*expression, "this is an expression that is not understood (" +
@@ -350,9 +356,11 @@ public:
         for (const clang::Expr* each : from->arguments())
             operands.push_back(expr(each));
         const clang::FunctionDecl* definition = nullptr;
-        const int called = callee->hasBody(definition) ? function(*callee) : -1;
+        const bool is_known = callee->hasBody(definition) && !is_elsewhere(*callee);
+        const int called = is_known ? function(*callee) : -1;
         const int id = add(c::Expr::Kind::call, *from, operands, callee->getQualifiedNameAsString());
         at(id).function = called;
+        at(id).is_end = callee->isNoReturn() && !c::is_hint(at(id).text);
         return id;
     }
 

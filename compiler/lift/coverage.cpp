@@ -66,11 +66,12 @@ private:
         const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
         for (const int declared : each.variables)
             walk_expr(unit_.variables[static_cast<std::size_t>(declared)].init);
-        walk_expr(each.expr);
+        const bool is_check = std::ranges::any_of(each.statements, [this](int side) { return ends(side); });
+        if (each.kind != StatementKind::branch || !is_check) walk_expr(each.expr);
         if (each.kind == StatementKind::for_loop) walk_expr(each.step);
         const std::string_view head = words(each.where);
         const bool is_constant = head.rfind("if constexpr", 0) == 0;
-        if (each.kind == StatementKind::branch && !is_constant) condition(each.expr, true);
+        if (each.kind == StatementKind::branch && !is_constant && !is_check) condition(each.expr, true);
         if (each.kind == StatementKind::for_loop || each.kind == StatementKind::while_loop)
             condition(each.expr, false);
         const bool is_case = each.kind == StatementKind::unknown && !each.statements.empty() &&
@@ -87,7 +88,14 @@ private:
     void walk_expr(int id) {
         if (id < 0) return;
         const c::Expr& from = expr(id);
-        if (from.kind == ExprKind::conditional) condition(from.operands[0], true);
+        if (from.kind == ExprKind::conditional) {
+            const bool is_check = expr(from.operands[1]).is_end || expr(from.operands[2]).is_end;
+            if (!is_check) condition(from.operands[0], true);
+            if (!is_check) walk_expr(from.operands[0]);
+            walk_expr(from.operands[1]);
+            walk_expr(from.operands[2]);
+            return;
+        }
         const bool chooses = from.kind == ExprKind::binary && (from.text == "&&" || from.text == "||");
         if (chooses) {
             condition(from.operands[0], true);
@@ -95,6 +103,13 @@ private:
         }
         for (const int operand : from.operands)
             walk_expr(operand);
+    }
+    // A run in which it ends the program is not compared.
+    bool ends(int id) const {
+        if (id < 0) return false;
+        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
+        if (each.kind == StatementKind::expression) return expr(each.expr).is_end;
+        return each.kind == StatementKind::block && !each.statements.empty() && ends(each.statements.back());
     }
     void condition(int id, bool needs_false) {
         if (id < 0) return;
@@ -120,19 +135,58 @@ private:
         if (from.kind == ExprKind::integer || from.kind == ExprKind::real) return true;
         if (from.kind == ExprKind::variable) {
             const c::Variable& named = unit_.variables[static_cast<std::size_t>(from.variable)];
+            if (named.storage == c::Variable::Storage::parameter) return is_constant_argument(from.variable);
             return named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
                    (named.is_const || is_never_changed(from.variable)) && is_constant(expr(named.init));
         }
         const bool is_value = from.kind == ExprKind::unary || from.kind == ExprKind::binary ||
-                              from.kind == ExprKind::convert || from.kind == ExprKind::conditional;
+                              from.kind == ExprKind::convert || from.kind == ExprKind::conditional ||
+                              from.kind == ExprKind::list || from.kind == ExprKind::subscript ||
+                              (from.kind == ExprKind::call && is_of_arguments(from.function));
         return is_value && std::all_of(from.operands.begin(), from.operands.end(),
                                        [&](int operand) { return is_constant(expr(operand)); });
+    }
+    // Whether each call of the function gives the compiler a number for this parameter, and it stays that.
+    bool is_constant_argument(int id) const {
+        if (!asked_.insert(id).second || !is_never_changed(id)) return false;
+        bool is_called = false, is_fixed = true;
+        for (std::size_t f = 0; f < unit_.functions.size(); ++f) {
+            const std::vector<int>& parameters = unit_.functions[f].parameters;
+            const auto at = std::ranges::find(parameters, id) - parameters.begin();
+            if (at == std::ssize(parameters)) continue;
+            is_fixed = static_cast<int>(f) != unit_.function;
+            for (const c::Expr& call : unit_.exprs) {
+                if (call.function != static_cast<int>(f)) continue;
+                is_called = true;
+                is_fixed = is_fixed && call.kind == ExprKind::call && at < std::ssize(call.operands) &&
+                           is_constant(expr(call.operands[static_cast<std::size_t>(at)]));
+            }
+        }
+        asked_.erase(id);
+        return is_called && is_fixed;
+    }
+    // Whether what the function returns is made of its arguments and constants alone.
+    bool is_of_arguments(int id) const {
+        if (id < 0 || !asked_functions_.insert(id).second) return false;
+        const c::Function& called = unit_.functions[static_cast<std::size_t>(id)];
+        const auto in_statement = [&](const auto& self, int at) -> bool {
+            if (at < 0) return true;
+            const c::Statement& each = unit_.statements[static_cast<std::size_t>(at)];
+            const bool is_plain = each.kind == StatementKind::none || each.kind == StatementKind::block ||
+                                  each.kind == StatementKind::branch ||
+                                  each.kind == StatementKind::return_statement;
+            return is_plain && (each.expr < 0 || is_constant(expr(each.expr))) &&
+                   std::ranges::all_of(each.statements, [&](int inner) { return self(self, inner); });
+        };
+        const bool is_pure = called.body >= 0 && in_statement(in_statement, called.body);
+        asked_functions_.erase(id);
+        return is_pure;
     }
     // Whether a variable of a function keeps what it begins with: wherever it is named, it is read.
     bool is_never_changed(int id) const {
         const c::Variable& named = unit_.variables[static_cast<std::size_t>(id)];
         const auto is_opaque = [](const auto& each) { return each.is_opaque; };
-        return named.storage == c::Variable::Storage::local && !named.is_static &&
+        return named.storage != c::Variable::Storage::global && !named.is_static &&
                unit_.types[static_cast<std::size_t>(named.type)].kind == c::Type::Kind::number &&
                std::ranges::all_of(unit_.exprs,
                                    [id](const c::Expr& each) {
@@ -149,6 +203,7 @@ private:
     }
 
     const c::Unit& unit_;
+    mutable std::set<int> asked_, asked_functions_;  // that are being asked about
     std::string_view text_;
     std::vector<Edit> edits_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> done_;

@@ -117,6 +117,7 @@ void Executor::begin_again() {
     model_.loops.clear();
     model_.reductions.clear();
     model_.needs.clear();
+    model_.checks.clear();
     model_.remarks.clear();
     state_ = {};
     active_.clear();
@@ -277,6 +278,11 @@ void Executor::run_declaration(const c::Statement& declared) {
             const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
             const bool is_short = size > 0 && size <= 1024;
             state_.small[id] = is_short && !named.is_const && (is_list || !state_.loops.empty());
+            if (of.is_std_array && named.init >= 0 && !is_list &&
+                expr(named.init).kind != c::Expr::Kind::make) {
+                set_array(id, value(named.init));
+                continue;
+            }
             if (!is_list || !is_short || named.is_static) continue;
             std::vector<Value> items;
             flatten(named.init, named.type, items, named.where);
@@ -307,6 +313,12 @@ void Executor::run_branch(const c::Statement& branch) {
     const int condition = truth(term(branch.expr), branch.where);
     if (const std::optional<bool> decided = known_truth(condition)) {
         run_statement(*decided ? branch.statements[0] : other);
+        return;
+    }
+    for (const bool holds : {true, false}) {
+        const int side = holds ? branch.statements[0] : other;
+        if (!ends(side) || !is_checked(condition, !holds)) continue;
+        run_statement(holds ? other : branch.statements[0]);
         return;
     }
     // Where one side may end with `continue` or `return`, both sides execute what follows the branch.

@@ -23,6 +23,7 @@ bool Executor::has_expr(int id, const std::function<bool(const c::Expr&)>& wante
         if (at < 0) return false;
         const c::Expr& each = expr(at);
         if (wanted(each)) return true;
+        if (each.is_end) return false;
         const bool is_body = each.function >= 0 && called.insert(each.function).second;
         return (is_body && in_statement(unit_.functions[static_cast<std::size_t>(each.function)].body)) ||
                std::ranges::any_of(each.operands, in_expr);

@@ -7,6 +7,7 @@
 #include "compiler/lift/executor.h"
 #include "compiler/lift/mutation.h"
 #include "compiler/lift/outline_memory.h"
+#include "compiler/lift/stand_in_headers.h"
 
 namespace halo::lift {
 
@@ -120,6 +121,9 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     }
     if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
     if (from.text == kBarrier) return wait();
+    if (c::is_hint(from.text)) return Value::none("");
+    if (from.text == "__builtin_expect") return value(from.operands[0]);
+    if (from.text == kTurn) return Value::of(whole(0, Number::u32, from.where));
     const std::string known = library_function(from.text);
     if (known.empty()) return std::nullopt;
     Term made;
@@ -191,6 +195,8 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     for (const int each : own) {
         state_.variables.erase(each);
         state_.references.erase(each);
+        if (is_array(each))
+            std::erase_if(state_.cells, [each](const auto& cell) { return cell.first.first == each; });
     }
     Value result = state_.result.value_or(Value::none("`" + called.name + "` gives no number"));
     state_.result = outer;
@@ -206,11 +212,13 @@ bool Executor::has_effects(int id) const {
                unit_.functions[static_cast<std::size_t>(each.function)].body >= 0;
     };
     const auto does_something = [&](const c::Expr& each) {
+        if (each.is_end || c::is_hint(each.text)) return false;
         return each.kind == ExprKind::assign || each.kind == ExprKind::step ||
-               each.kind == ExprKind::invoke || each.kind == ExprKind::make ||
+               each.kind == ExprKind::invoke || (each.kind == ExprKind::make && each.function >= 0) ||
                each.kind == ExprKind::unknown || (each.kind == ExprKind::call && !is_known(each));
     };
     const c::Expr& from = expr(id);
+    if (from.is_end) return false;
     const bool acts =
         does_something(from) ||
         (is_known(from) &&
@@ -238,6 +246,7 @@ Value Executor::referred(int id) {
         case ExprKind::binary:
         case ExprKind::convert:
         case ExprKind::closure:
+        case ExprKind::list:
         case ExprKind::make:
             return value(id);
         case ExprKind::conditional:
@@ -253,7 +262,10 @@ void Executor::bind(int id, const Value& to) {
         return;
     }
     state_.references.erase(id);
-    state_.variables[id] = to;
+    if (is_array(id))
+        set_array(id, to);
+    else
+        state_.variables[id] = to;
 }
 
 // What a function returns: of one that returns a reference the place, where that outlives the call.

@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
 namespace {
 using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
+constexpr std::int64_t kMostAhead = 1024;
 }  // namespace
 
 // The numbers of a list in braces; those that are left out are zero.
@@ -47,9 +49,79 @@ bool Executor::is_literal(int id) const {
         case ExprKind::list:
             return std::all_of(from.operands.begin(), from.operands.end(),
                                [this](int operand) { return is_literal(operand); });
+        case ExprKind::make:
+            return from.function < 0 && std::all_of(
+                                            from.operands.begin(), from.operands.end(),
+                                            [this](int operand) { return is_literal(operand); });
         default:
             return false;
     }
+}
+
+// ---- short arrays as values: `{ny, nx}` that is handed over, a std::array that is copied
+
+namespace {
+std::string element_name(std::size_t k) {
+    return "[" + std::to_string(k) + "]";
+}
+}  // namespace
+
+// Of a list in braces: an object whose members are the elements.
+Value Executor::array_of(int list) {
+    std::vector<Value> elements;
+    flatten(list, expr(list).type, elements, expr(list).where);
+    Record made;
+    for (std::size_t k = 0; k < elements.size(); ++k)
+        made.own[element_name(k)] = std::move(elements[k]);
+    return Value::of(made);
+}
+
+// Of an array that is the function's own, or of constants.
+Value Executor::array_at(const Place& from, SourceRange where) {
+    const std::int64_t count = elements(from.pointer.type).constant().value_or(0);
+    if (!from.pointer.path.empty() || type(type(from.pointer.type).element).kind != c::Type::Kind::number)
+        return Value::none("an array is used as a whole here");
+    Record made;
+    for (std::int64_t k = 0; k < count; ++k) {
+        Place element = from;
+        element.index = k;
+        element.pointer.type = type(from.pointer.type).element;
+        element.pointer = move(element.pointer, element.pointer.type, {k, {}}).pointer;
+        made.own[element_name(static_cast<std::size_t>(k))] = load(element, where);
+    }
+    return Value::of(made);
+}
+
+// Puts the elements into a variable that is an array, or a reference to one.
+void Executor::set_array(int id, const Value& given) {
+    const c::Type& of = type(variable(id).type);
+    if (given.kind != Value::Kind::record || given.record->variable >= 0)
+        throw Refusal(variable(id).where, "a whole array is copied here, which is not followed");
+    state_.small[id] = true;
+    for (std::size_t k = 0; k < given.record->own.size(); ++k)
+        state_.cells[{id, static_cast<std::int64_t>(k)}] =
+            given.record->own.at(element_name(has(Mutation::shift_element) ? 0 : k));
+    if (!of.is_reference) return;
+    Place named;
+    named.kind = Place::Kind::cell;
+    named.variable = id;
+    named.pointer.type = of.element;
+    state_.references[id] = named;
+}
+
+bool Executor::is_array(int id) const {
+    const c::Type& of = type(variable(id).type);
+    return of.kind == c::Type::Kind::array ||
+           (of.is_reference && type(of.element).kind == c::Type::Kind::array);
+}
+
+// Whether it is a sum of something and a small positive constant.
+bool Executor::is_sum(const c::Expr& from) const {
+    if (from.kind != ExprKind::binary || from.text != "+") return false;
+    const c::Expr* more = &expr(from.operands[1]);
+    while (more->kind == ExprKind::convert)
+        more = &expr(more->operands[0]);
+    return more->kind == ExprKind::integer && more->integer > 0 && more->integer < kMostAhead;
 }
 
 Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {

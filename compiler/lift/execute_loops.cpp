@@ -67,6 +67,7 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
     } else {
         throw Refusal(header.where, "this loop counts several variables, or none");
     }
+    header.parallel = variable(header.variable).is_unordered && !has(Mutation::keep_turn);
     if (!is_integer_type(variable(header.variable).type))
         throw Refusal(header.where, "the variable of this loop is no integer");
     const c::Variable& counter = variable(header.variable);
@@ -120,16 +121,21 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
         throw Refusal(condition->where, "where this loop ends is not a comparison");
     const Span counted = span_of(number_of(variable(header.variable).type));
     bool becomes_unsigned = counted.low == 0;
+    std::int64_t ahead = 0;  // of i + 1 < n: 1
     const auto names_it = [&](int id) {
-        for (; expr(id).kind == ExprKind::convert; id = expr(id).operands[0]) {
+        while (expr(id).kind == ExprKind::convert || is_sum(expr(id))) {
+            if (is_sum(expr(id)))
+                ahead += *known_integer(expr(id).operands[1], "where the loop ends").constant();
             const Span all = span_of(number_of(expr(id).type));
             if (is_integer_type(expr(id).type) && all.low == 0) becomes_unsigned = true;
             if (!is_integer_type(expr(id).type) || all.high < counted.high) return false;
+            id = expr(id).operands[0];
         }
         return expr(id).kind == ExprKind::variable && expr(id).variable == header.variable;
     };
     std::string op = condition->text;
     const bool is_left = names_it(condition->operands[0]);
+    if (!is_left) ahead = 0;
     if (!is_left && !names_it(condition->operands[1]))
         throw Refusal(condition->where,
                       "where this loop ends is not a comparison of its variable with a number");
@@ -137,8 +143,12 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     const int other = condition->operands[is_left ? 1 : 0];
     if (mentions(other, header.variable) || has_effects(loop.expr))
         throw Refusal(condition->where, "where this loop ends is computed anew in each iteration");
-    const Polynomial bound = window_bound(other, "where the loop ends", false, header.cut_high);
+    const Polynomial bound = window_bound(other, "where the loop ends", false, header.cut_high) - ahead;
     header.descending = header.step < 0;
+    const bool counts_up = header.step > 0 && (op == "<" || op == "<=") && !header.cut_high;
+    if (ahead != 0 && !counts_up)
+        throw Refusal(condition->where,
+                      "where this loop ends is not a comparison of its variable with a number");
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
         header.lower = start;
         header.upper = op == "<=" && !has(Mutation::drop_equal) ? bound + 1 : bound;
@@ -299,8 +309,8 @@ void Executor::run_loop(const c::Statement& loop) {
         const bool only_itself =
             !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
-        const bool accumulates =
-            std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
+        const bool accumulates = !header.parallel && std::any_of(body.changed.begin(), body.changed.end(),
+                                                                 [this](int id) { return is_result(id); });
         if (!can_unroll && !accumulates)
             throw Refusal(header.where,
                           "this loop accumulates over cells, and how many they are is not known before",
@@ -311,6 +321,9 @@ void Executor::run_loop(const c::Statement& loop) {
             return;
         }
     } else if (!body.moves) {
+        if (header.parallel)
+            throw Refusal(body.staying,
+                          "each iteration of this loop stores this at the same cell, and they have no order");
         run_time_loop(loop, header, before, loop_id, body);
         return;
     }
@@ -327,7 +340,7 @@ void Executor::run_loop(const c::Statement& loop) {
     // then a dependence between cells, which is refused.
     state_ = before;
     for (const int id : carried) {
-        if (is_result(id))
+        if (is_result(id) && !header.parallel)
             state_.variables[id] = Value::of(running(id, header.where));
         else
             state_.variables[id] = Value::none(

@@ -24,9 +24,11 @@ std::string without_arrow(const std::string& member) {
 
 // Many classes mark their members: m_nx, nx_.
 std::string undecorated(const std::string& member) {
-    const std::size_t begin = member.size() > 2 && member.starts_with("m_") ? 2 : 0;
     const std::size_t end = member.find_last_not_of('_');
-    return end == std::string::npos || end < begin ? member : member.substr(begin, end + 1 - begin);
+    if (end == std::string::npos) return member;
+    const std::size_t first = member.find_first_not_of('_');
+    const std::size_t begin = first == 0 && end > 1 && member.starts_with("m_") ? 2 : first;
+    return end < begin ? member : member.substr(begin, end + 1 - begin);
 }
 
 // The object with another value in the member that a path leads to, from its part number `at` on.
@@ -44,7 +46,14 @@ Record with_member(const Record& of, const std::vector<std::string>& path, std::
         }
         held = Value::of(with_member(part, path, at + 1, std::move(held)));
     }
-    made.own[path[at]] = std::move(held);
+    const bool is_array = held.record && held.record->variable < 0 && !held.record->own.empty() &&
+                          held.record->own.begin()->first.starts_with("[");
+    if (!is_array) {
+        made.own[path[at]] = std::move(held);
+        return made;
+    }
+    for (const auto& [element, number] : held.record->own)
+        made.own[path[at] + element] = number;
     return made;
 }
 
@@ -60,21 +69,40 @@ std::string members_text(const std::vector<std::string>& members) {
 std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members) {
     const c::Variable& named = unit.variables[static_cast<std::size_t>(variable)];
     const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
-    if (members.empty()) return named.name;
-    const bool by_pointer = of.kind == c::Type::Kind::pointer && !of.is_reference;
-    return named.name + (by_pointer ? "->" : ".") + members_text(members);
+    return way_text(named.name, of.kind == c::Type::Kind::pointer && !of.is_reference, members);
+}
+
+std::string way_text(std::string object, bool is_pointer, const std::vector<std::string>& members) {
+    std::string base;
+    for (const std::string& each : members) {
+        if (!each.ends_with("::")) {
+            object += (is_pointer ? "->" : ".") + base + without_arrow(each);
+            is_pointer = leads_on(each);
+            base.clear();
+            continue;
+        }
+        base += each;
+        const std::string name = each.substr(0, each.size() - 2);
+        if (name.find("::") == std::string::npos) continue;
+        object = "((" + name + "&)" + (is_pointer ? "*" : "") + object + ")";
+        is_pointer = false;
+        base.clear();
+    }
+    return object;
 }
 
 std::string member_name(const c::Variable& named, const std::vector<std::string>& members) {
     constexpr std::size_t kMostNamed = 2;  // of a longer path the last one
     std::string name = named.is_object ? "" : named.name;
-    for (std::size_t i = members.size() > kMostNamed ? members.size() - 1 : 0; i < members.size(); ++i) {
+    const bool is_long = members.size() > kMostNamed;
+    for (std::size_t i = 0; i < members.size(); ++i) {
         const std::string& each = members[i];
-        if (each.ends_with("::")) continue;
+        const bool is_first = i == 0 && named.is_object;  // tells several objects of a class from each other
+        if (each.ends_with("::") || (is_long && i + 1 < members.size() && !is_first)) continue;
         std::string part = undecorated(without_arrow(each));
         if (part.ends_with(']')) {  // sizes[1]
-            part.pop_back();
-            part[part.rfind('[')] = '_';
+            const std::size_t open = part.rfind('[');
+            part = undecorated(part.substr(0, open)) + "_" + part.substr(open + 1, part.size() - open - 2);
         }
         name += (name.empty() ? "" : "_") + part;
     }
@@ -144,7 +172,7 @@ Place Executor::object_at(int id) {
 }
 
 // What an object, or a member of it, holds; of what the function is given, which of it that is.
-Value Executor::held_by(const Place& at, SourceRange where) const {
+Value Executor::held_by(const Place& at, SourceRange where) {
     Value held;
     if (at.record) {
         held.kind = Value::Kind::record;
@@ -153,10 +181,16 @@ Value Executor::held_by(const Place& at, SourceRange where) const {
         held = found->second;
     } else {
         const c::Variable& named = variable(at.variable);
-        if (named.storage == Storage::local) return Value::none("`" + named.name + "` has no value yet");
-        Record given;
-        given.variable = at.variable;
-        held = Value::of(given);
+        const bool is_made = named.is_const && named.init >= 0 && expr(named.init).kind == ExprKind::make;
+        if (is_made && is_literal(named.init)) {
+            held = value(named.init);
+        } else if (named.storage == Storage::local) {
+            return Value::none("`" + named.name + "` has no value yet");
+        } else {
+            Record given;
+            given.variable = at.variable;
+            held = Value::of(given);
+        }
     }
     for (const std::string& member : at.members) {
         if (held.kind == Value::Kind::nothing) return held;
@@ -327,7 +361,7 @@ void Executor::assign_member(const Place& to, Value given, SourceRange where) {
 void Executor::set_member(Record& of, const std::string& name, int id) {
     const c::Type& array = type(expr(id).type);
     if (expr(id).kind != ExprKind::list || array.kind != c::Type::Kind::array) {
-        of.own[name] = value(id);
+        of = with_member(of, {name}, 0, value(id));
         return;
     }
     std::vector<Value> elements;

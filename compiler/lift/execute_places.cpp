@@ -190,9 +190,12 @@ Place Executor::subscript(const c::Expr& from) {
     if (const auto part = decays ? numbered_member(from) : std::nullopt) return *part;
     if (decays) {
         made = place(base->operands[0]);
-        if (made.kind == Place::Kind::record)
-            throw Refusal(base->where,
-                          "which element of an array in an object is meant is not known before the loops");
+        if (made.kind == Place::Kind::record) {
+            Refusal refusal(base->where,
+                            "which element of an array in an object is meant is not known before the loops");
+            refusal.unrolling_may_help = true;
+            throw refusal;
+        }
         if (made.kind == Place::Kind::chosen) return chosen_part(made, from);
         at = made.pointer;
         at.type = type(at.type).element;
@@ -262,8 +265,7 @@ Value Executor::load(const Place& from, SourceRange where) {
             return load_variable(from.variable, where);
         case Place::Kind::cell: {
             if (is_shared(from.variable)) return load_shared(from, where);
-            if (type(from.pointer.type).kind != c::Type::Kind::number)
-                return Value::none("an array is used as a whole here");
+            if (type(from.pointer.type).kind != c::Type::Kind::number) return array_at(from, where);
             const auto found = state_.cells.find({from.variable, from.index});
             if (found == state_.cells.end()) return Value::none("this has no value yet");
             return found->second;
@@ -273,6 +275,7 @@ Value Executor::load(const Place& from, SourceRange where) {
                 if (from.index < 0) return Value::of(static_cast<int>(-1 - from.index));
                 return Value::of(whole(Polynomial::symbol(static_cast<int>(from.index)), Number::u32, where));
             }
+            if (type(from.pointer.type).is_std_array) return array_at(from, where);
             return constant_element(from.variable, from.pointer, where);
         case Place::Kind::element:
             return load_element(from.pointer, where);

@@ -214,6 +214,7 @@ Value Executor::value(int id) {
             return made;
         }
         case ExprKind::list:
+            if (type(from.type).kind == c::Type::Kind::array) return array_of(id);
             if (from.operands.size() == 1) return value(from.operands[0]);
             return Value::none("a list is no number");
         case ExprKind::unknown:
@@ -475,6 +476,11 @@ Value Executor::conditional(const c::Expr& from, bool is_place) {
     if (const auto decided = known_truth(condition)) {
         const int chosen = from.operands[*decided ? 1 : 2];
         return is_place ? referred(chosen) : value(chosen);
+    }
+    for (const bool holds : {true, false}) {
+        const int side = from.operands[holds ? 1 : 2], chosen = from.operands[holds ? 2 : 1];
+        if (expr(side).is_end && is_checked(condition, !holds))
+            return is_place ? referred(chosen) : value(chosen);
     }
     const State before = state_;
     const Value then = value_where(condition, true, from.operands[1], from.where, is_place);

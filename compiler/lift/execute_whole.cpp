@@ -134,8 +134,8 @@ int Executor::truncated(int id, Number to, SourceRange where) {
     return made;
 }
 
-// Whether the polynomial is never below zero within these loops, each of which has an iteration there.
-bool Executor::is_never_negative(Polynomial poly, const std::vector<int>& loops) const {
+// The polynomial where it is least within these loops.
+Polynomial Executor::least_within(Polynomial poly, const std::vector<int>& loops) const {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
         const Loop& of = model_.loop(*loop);
         const auto factor = poly.coefficient(of.symbol);
@@ -151,6 +151,12 @@ bool Executor::is_never_negative(Polynomial poly, const std::vector<int>& loops)
         }
         poly = poly.without(of.symbol) + *factor * (*sign > 0 ? least : of.upper - 1);
     }
+    return poly;
+}
+
+// Whether the polynomial is never below zero within these loops, each of which has an iteration there.
+bool Executor::is_never_negative(const Polynomial& of_cells, const std::vector<int>& loops) const {
+    const Polynomial poly = least_within(of_cells, loops);
     if (span(poly).low >= 0) return true;
     return std::any_of(loops.begin(), loops.end(), [&](int loop) {
         const Loop& of = model_.loop(loop);

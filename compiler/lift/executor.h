@@ -166,6 +166,10 @@ private:
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
     void narrow_by_alternatives();
+    // What a function checks, and ends the program where it does not hold (execute_checks.cpp).
+    bool ends(int statement) const;
+    bool is_checked(int condition, bool holds);
+    bool is_checked(const Polynomial& least);
     std::optional<bool> decided(const Term& comparison);
     bool narrow(const Term& comparison, bool holds);
 
@@ -174,6 +178,7 @@ private:
     Header read_header(const c::Statement& loop);
     void read_start(const c::Statement& loop, Header& header, Polynomial& start);
     void read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride);
+    bool is_sum(const c::Expr& from) const;
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
     bool mirrors_cells(const State& before, std::size_t reads_before, int loop_id);
     void run_unrolled(const c::Statement& loop, const Header& header);
@@ -335,7 +340,8 @@ private:
     Span span(const Polynomial& poly, int depth = 0) const;
     Span span_of(int symbol, int depth) const;
     static Span span_of(c::Number type);
-    bool is_never_negative(Polynomial poly, const std::vector<int>& loops) const;
+    Polynomial least_within(Polynomial poly, const std::vector<int>& loops) const;
+    bool is_never_negative(const Polynomial& poly, const std::vector<int>& loops) const;
     void require_exact(int term, const std::vector<int>& loops) const;
     int truth(int term, SourceRange where);
     int negation(int term, SourceRange where);
@@ -358,12 +364,16 @@ private:
     Value returned(int expr);
     bool ends_with_call(const Place& place) const;
     void flatten(int list, int type, std::vector<Value>& into, SourceRange where);
+    Value array_of(int list);
+    Value array_at(const Place& place, SourceRange where);
+    void set_array(int variable, const Value& given);
+    bool is_array(int variable) const;
     Value constant_element(int variable, const Pointer& pointer, SourceRange where);
     Place subscript(const c::Expr& expr);
     // Objects of classes (execute_objects.cpp).
     Place member(const c::Expr& expr);
     Place object_at(int expr);
-    Value held_by(const Place& place, SourceRange where) const;
+    Value held_by(const Place& place, SourceRange where);
     std::optional<Place> launch_place(const c::Expr& expr);
     Place given_member(const Record& given, int type, SourceRange where);
     std::optional<Place> numbered_member(const c::Expr& subscript);

@@ -275,9 +275,11 @@ private:
             if (!apart) throw Refusal(where, "how far this is from what is written is not known");
             if (*apart == 0) continue;
             if (loop.parallel)
-                throw Refusal(where,
-                              "another thread writes this cell in the same launch: which comes first is not "
-                              "known");
+                throw Refusal(
+                    where, loop.name.starts_with("thread ")
+                               ? "another thread writes this cell in the same launch: which comes first "
+                                 "is not known"
+                               : "another iteration of this loop writes this cell, and they have no order");
             return (*apart < 0) != loop.descending ? -1 : 1;
         }
         return 0;

@@ -58,7 +58,8 @@ void ExtentFinder::find() {
         const bool is_apart = std::ranges::any_of(form_.fields, [&](const Field& of) {
             return std::ranges::find(of.apart, each) != of.apart.end();
         });
-        if ((is_bound || is_apart) && said.insert(need_text(model_, each)).second)
+        const bool is_check = std::ranges::find(model_.checks, each) != model_.checks.end();
+        if ((is_bound || is_apart || is_check) && said.insert(need_text(model_, each)).second)
             form_.assumptions.push_back(need_text(model_, each));
     }
 }
@@ -224,8 +225,9 @@ std::vector<Polynomial> form_needs(const Model& model, const Form& form) {
         need(apart + 1);
         need(Polynomial(1) - apart);
     }
-    for (const Polynomial& each : model.needs)
-        need(each);
+    for (const auto* list : {&model.needs, &model.checks})
+        for (const Polynomial& each : *list)
+            need(each);
     for (const Polynomial& each : form.grid)
         need(each);
     for (const Field& each : form.fields) {

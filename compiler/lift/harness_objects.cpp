@@ -64,12 +64,11 @@ std::string ObjectText::declared(const std::string& written, const std::string& 
 
 std::string ObjectText::reached(const std::string& object, const std::vector<std::string>& members) {
     std::string text;
-    std::vector<std::string> way;
+    std::vector<std::string> passed;
     for (const std::string& each : members) {
-        way.push_back(each);
+        passed.push_back(each);
         if (!each.ends_with("->")) continue;
-        std::string at = object + "." + members_text(way);
-        at.resize(at.size() - 2);
+        const std::string at = way_text(object, false, passed);
         if (!begins(at)) continue;
         text += fmt::format(
             "    static unsigned char {0}_{1}[sizeof(*{2})] __attribute__((aligned(64)));\n"

@@ -177,7 +177,8 @@ struct Model {
     bool has_rows = false;  // of threads that are numbered through
     // Of threads that share memory: how many a block has, and how many cells are from it to the next.
     std::optional<ThreadPlace> block, block_stride;
-    std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
+    std::vector<Polynomial> needs;   // of sizes: 1 at least, else the function does something else
+    std::vector<Polynomial> checks;  // likewise, else it ends the program
     // How far apart cells of an array are along which a loop goes that is written out.
     struct WrittenOut {
         int object = -1, level = 0;
@@ -203,6 +204,9 @@ struct Model {
 // behind the variable.
 std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members);
 std::string members_text(const std::vector<std::string>& members);
+// Behind an object, or a pointer to one. A base class whose name is qualified is reached by a cast, as behind
+// a dot the first part of such a name is no namespace.
+std::string way_text(std::string object, bool is_pointer, const std::vector<std::string>& members);
 // For the spec.
 std::string member_name(const c::Variable& named, const std::vector<std::string>& members);
 

@@ -44,8 +44,11 @@ enum class Mutation : std::uint8_t {
     drop_unwritten,  // an element that nobody has written is zero
     drop_race,       // what a thread reads is what was there at the barrier
     // Of objects (tests/lift/random_objects_test.cpp).
-    keep_member,   // what is set anew in an object is not seen
-    swap_members,  // the numbers of a list go to its members in the other order
+    keep_member,    // what is set anew in an object is not seen
+    swap_members,   // the numbers of a list go to its members in the other order
+    drop_check,     // what a function ends the program for is taken to hold
+    shift_element,  // of a short array that is handed over
+    keep_turn,      // loops that have no order have that of the text
     // Of Fortran (tests/lift/fortran_test.cpp).
     swap_subscripts,   // the last one goes along the row
     drop_lower_bound,  // arrays begin at 0

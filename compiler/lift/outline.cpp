@@ -299,7 +299,7 @@ private:
         const c::Statement& first =
             are_several ? statement(statement(nest_).statements[0]) : statement(nest_);
         SourceRange where = first.where;
-        const int body = first.statements[1];
+        const int body = first.kind == StatementKind::for_loop ? first.statements[1] : -1;
         if (body >= 0 && statement(body).where.begin > where.begin)
             where.end = statement(body).where.begin - 1;
         return where;

@@ -149,9 +149,19 @@ private:
         return all;
     }
 
+    // Whether the text begins with the loop, or with the call of a function that has it.
+    bool begins_as_written(const Lifted& each) const {
+        const std::size_t begin = each.outline->where.begin;
+        const c::Statement& nest = each.unit.statements[static_cast<std::size_t>(each.outline->nest)];
+        if (nest.kind != c::Statement::Kind::expression) return text_.compare(begin, 3, "for") == 0;
+        const c::Expr& call = each.unit.exprs[static_cast<std::size_t>(nest.expr)];
+        const std::string name = each.unit.functions[static_cast<std::size_t>(call.function)].name;
+        return trimmed(std::string_view(text_).substr(begin, text_.find('(', begin) - begin)).ends_with(name);
+    }
+
     void replace_nest(const Lifted& each, const StencilCall& made) {
         const SourceRange where = each.outline->where;
-        if (text_.compare(where.begin, 3, "for") != 0)
+        if (!begins_as_written(each))
             throw Refusal(where, "this loop comes from a macro, which is not replaced");
         for (const SourceRange& around : each.outline->around) {
             std::size_t unused = 0;

@@ -13,4 +13,10 @@ extern const char kCudaPrelude[];
 extern const char kOmpHeader[];
 extern const char kMpiHeader[];
 
+// Found in front of any other, as its loops and views are to be run without the library.
+extern const char kKokkosHeader[];
+// Its marks of a loop whose iterations have no order and of a function whose body is not known, and what it
+// calls for the order of loops that are run.
+extern const char kAnyOrder[], kElsewhere[], kTurn[];
+
 }  // namespace halo::lift

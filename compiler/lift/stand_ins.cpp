@@ -15,6 +15,7 @@
 #include "compiler/ir/interpreter.h"
 #include "compiler/lift/memory.h"
 #include "compiler/lift/run_block.h"
+#include "compiler/lift/stand_in_headers.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
 #include "compiler/syntax/parser.h"
@@ -284,8 +285,20 @@ void run_one_block(void (*thread)(void*), void* given, const unsigned* size) {
 }
 }  // namespace
 
+namespace {
+unsigned next_turn = 0;
+unsigned turn() {
+    return record != nullptr ? record->turn : next_turn;
+}
+}  // namespace
+
+void begin_order() {
+    ++next_turn;
+}
+
 std::map<std::string, void*> thread_symbols() {
     return {{"threadIdx", thread_index},
+            {kTurn, address(&turn)},
             {"blockIdx", block_index},
             {"blockDim", block_size},
             {"gridDim", grid_size},

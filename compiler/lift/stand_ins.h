@@ -29,6 +29,7 @@ struct RunRecord {
     char *first = nullptr, *last = nullptr;  // all regions lie between them
     static constexpr int kProcesses = 3;
     int rank = 0;              // of MPI
+    unsigned turn = 0;         // in which order loops run that have none
     int failing_request = -1;  // the one for memory or the time that is refused; -1: none
     int requests = 0;
     char called[128] = {};  // a function that is not in the list, and ended the run
@@ -44,6 +45,8 @@ RunRecord* recorded_run();  // null: none
 
 // Where JIT-compiled code finds what it calls; null: a call ends the run, and the record says so.
 void* library_symbol(const std::string& name);
+// Where there is no record: the next process runs its loops that have no order in another one than the last.
+void begin_order();
 // What a kernel knows of its thread and launch: four times unsigned x, y, z.
 std::map<std::string, void*> thread_symbols();
 // These, the calls that a traced object makes, and those of the C interface.

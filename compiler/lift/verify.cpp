@@ -18,6 +18,7 @@
 #include "compiler/ir/interpreter.h"
 #include "compiler/lift/form_origins.h"
 #include "compiler/lift/memory.h"
+#include "compiler/lift/stand_ins.h"
 #include "compiler/lift/verify_sizes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
@@ -268,6 +269,7 @@ private:
         }
         std::vector<void*> places = values;
         function_.addresses(places.data());
+        begin_order();
         const pid_t child = ::fork();
         if (child < 0) throw SourceError("a process to run the function in cannot be made");
         if (child == 0) {

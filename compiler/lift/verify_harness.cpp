@@ -170,13 +170,13 @@ private:
             const Scalar& each = model_.scalars[i];
             if (each.variable != id || each.members.empty()) continue;
             before_ += objects_.reached(local, each.members) +
-                       ObjectText::number(local + "." + members_text(each.members),
+                       ObjectText::number(way_text(local, false, each.members),
                                           value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}));
         }
         for (std::size_t i = 0; i < model_.objects.size(); ++i) {
             const Object& each = model_.objects[i];
             if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
-            const std::string member = local + "." + members_text(each.members);
+            const std::string member = way_text(local, false, each.members);
             const std::string from = value({HarnessValue::Kind::array, static_cast<int>(i), -1});
             before_ += objects_.reached(local, each.members);
             if (!each.is_vector && !each.is_inside) {

@@ -109,7 +109,7 @@ void Arguments::draw(Draws& draws) {
 }
 
 double Arguments::number_of(const WholeValue& value, Draws& draws) const {
-    const std::string member = value.name.substr(value.name.find_last_of(".>") + 1);
+    const std::string member = value.name.substr(value.name.find_last_of(".>:") + 1);
     if (strides_.count(member) && draws.chance(is_small_ ? 0.8 : 0.5)) return draws.length() * draws.length();
     if (is_small_ && row_lengths_.count(member)) return draws.length();
     if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();

@@ -281,7 +281,7 @@ private:
         for (const Lifted& nest : found_.lifted) {
             for (const Scalar& each : nest.model.scalars) {
                 if (each.variable != id || each.members.empty()) continue;
-                const std::string member = local + "." + members_text(each.members);
+                const std::string member = way_text(local, false, each.members);
                 before_ += objects_.reached(local, each.members);
                 if (!objects_.begins(member)) continue;
                 before_ +=
@@ -289,7 +289,7 @@ private:
             }
             for (const Object& each : nest.model.objects) {
                 if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
-                const std::string member = local + "." + members_text(each.members);
+                const std::string member = way_text(local, false, each.members);
                 before_ += objects_.reached(local, each.members);
                 if (objects_.begins(member)) array_of(each, member);
             }

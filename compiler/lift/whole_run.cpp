@@ -140,6 +140,14 @@ public:
 private:
     // ---- what is run
 
+    // How the source calls a parameter, or the last member on the way to it.
+    static std::string last_of(const Model& model, int symbol) {
+        const int scalar = model.symbols[static_cast<std::size_t>(symbol)].scalar;
+        if (scalar < 0) return model.name(symbol);
+        const std::string& access = model.scalars[static_cast<std::size_t>(scalar)].access;
+        return access.substr(access.find_last_of(".>:") + 1);
+    }
+
     // Parameters that a stencil takes for the distance of planes.
     std::set<std::string> far_strides() const {
         std::set<std::string> names;
@@ -147,7 +155,8 @@ private:
             for (const Field& each : nest.form.fields)
                 for (const Polynomial& apart : each.apart)
                     for (const auto& [monomial, factor] : apart.terms())
-                        if (monomial.size() == 1 && factor > 0) names.insert(nest.model.name(monomial[0]));
+                        if (monomial.size() == 1 && factor > 0)
+                            names.insert(last_of(nest.model, monomial[0]));
         return names;
     }
 
@@ -158,7 +167,7 @@ private:
             for (const Field& each : nest.form.fields)
                 for (const Polynomial& pitch : each.pitch)
                     if (pitch.terms().size() == 1 && pitch.terms().begin()->first.size() == 1)
-                        names.insert(nest.model.name(pitch.terms().begin()->first[0]));
+                        names.insert(last_of(nest.model, pitch.terms().begin()->first[0]));
         return names;
     }
 
@@ -221,12 +230,16 @@ private:
         record() = RunRecord{};
         record().failing_request = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
         record().rank = static_cast<int>(seed % RunRecord::kProcesses);
+        record().turn = seed;
         const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
         const Outcome own = run_one(*original_, Layout::roomy, 0x3f);
         if (to_see && std::equal(seen_before.begin(), seen_before.end(), seen())) return;
         std::vector<Region> touched(record().regions, record().regions + record().region_count);
-        // A result that depends on uninitialized memory has no meaning.
+        // A result that depends on uninitialized memory, or on the order of loops that have none, has no
+        // meaning.
+        record().turn = ~seed;
         const bool means_something = !own.has_failed && own == run_one(*original_, Layout::roomy, 0x33);
+        record().turn = seed;
         const Outcome replaced = means_something ? run_one(*replaced_, Layout::roomy, 0x3f) : Outcome{};
         if (!means_something || record().overlaps) {
             failure_ = own.has_failed     ? own.why

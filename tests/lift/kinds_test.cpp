@@ -54,7 +54,7 @@ const std::vector<Snippet>& snippets() {
         {"CXXStdInitializerListExpr", "cpp", "for (int x : {1, 2, 3}) s += x;",
          "#include <initializer_list>\n"},
         {"CXXTemporaryObjectExpr", "cpp", "s = Made(k, 1).x;", "struct Made { Made(int, int); float x; };"},
-        {"CXXThrowExpr", "cpp", "if (k > 100) throw 3;"},
+        {"CXXThrowExpr", "cpp", "if (a[i] > 100) throw 3;"},
         {"CXXTryStmt", "cpp", "try { s = 2; } catch (...) { s = 3; }"},
         {"CXXTypeidExpr", "cpp", "if (typeid(k) == typeid(int)) s = 2;", "#include <typeinfo>\n"},
         {"DefaultStmt", "c", "switch (k) { default: s = 2; }"},

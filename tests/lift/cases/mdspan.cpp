@@ -1,7 +1,10 @@
 // A view of several dimensions that is built as the reference implementation of std::mdspan is: extents of
 // which some are known to the compiler, a mapping that takes one index after the other, an accessor, and
 // members that take no room where they are empty.
+#include <array>
+#include <cassert>
 #include <cstddef>
+#include <stdexcept>
 #include <utility>
 
 namespace views {
@@ -152,3 +155,123 @@ void view_made(int nz, int ny, int nx, const double* __restrict u, double* __res
 }
 
 }  // namespace views
+
+// Of the newer implementations (libc++, CCCL): lengths in an array, tables that the compiler computes, parts
+// that are private base classes, and checks.
+namespace views::newer {
+
+template <std::size_t... IsOpen>
+struct Positions {
+    static constexpr std::array<std::size_t, sizeof...(IsOpen)> make() {
+        const std::array<std::size_t, sizeof...(IsOpen)> open{IsOpen...};
+        std::array<std::size_t, sizeof...(IsOpen)> found{};
+        std::size_t sum = 0;
+        for (std::size_t r = 0; r != sizeof...(IsOpen); ++r) {
+            found[r] = sum;
+            sum += open[r];
+        }
+        return found;
+    }
+    static constexpr std::array<std::size_t, sizeof...(IsOpen)> all = make();
+    static constexpr std::size_t of(std::size_t r) { return all[r]; }
+};
+
+template <class I, std::size_t... E>
+class Lengths {
+public:
+    static constexpr std::size_t rank() { return sizeof...(E); }
+    static constexpr std::size_t open() { return ((E == any) + ... + 0); }
+    constexpr explicit Lengths(const std::array<I, sizeof...(E)>& all) {
+        constexpr std::array<std::size_t, sizeof...(E)> known{E...};
+        for (std::size_t r = 0; r < rank(); ++r)
+            if (known[r] == any) held_[Positions<(E == any)...>::of(r)] = all[r];
+    }
+    constexpr I extent(std::size_t r) const {
+        assert(r < rank());
+        constexpr std::array<std::size_t, sizeof...(E)> known{E...};
+        return known[r] == any ? held_[Positions<(E == any)...>::of(r)] : static_cast<I>(known[r]);
+    }
+
+private:
+    I held_[open()];
+};
+
+template <std::size_t N, class T>
+struct Part {
+    T held;
+    constexpr explicit Part(const T& of) : held(of) {}
+    Part(const Part& of) = default;
+    constexpr const T& get() const { return held; }
+};
+template <class A, class B>
+struct Parts : private Part<0, A>, private Part<1, B> {
+    constexpr Parts(const A& a, const B& b) : Part<0, A>(a), Part<1, B>(b) {}
+    template <std::size_t N>
+    constexpr decltype(auto) get() const {
+        if constexpr (N == 0)
+            return static_cast<const Part<0, A>*>(this)->get();
+        else
+            return static_cast<const Part<1, B>*>(this)->get();
+        __builtin_unreachable();
+    }
+};
+
+template <class T, class L>
+class Checked : private Parts<T*, L> {
+public:
+    Checked(T* first, const L& lengths) : Parts<T*, L>(first, lengths) {}
+    int extent(std::size_t r) const { return this->template get<1>().extent(r); }
+    T& operator()(int j, int i) const {
+        assert(j >= 0 && j < extent(0) && i >= 0 && i < extent(1));
+        return this->template get<0>()[j * extent(1) + i];
+    }
+    T& at(int j, int i) const {
+        if (j < 0 || j >= extent(0) || i < 0 || i >= extent(1)) throw std::out_of_range("a cell");
+        return (*this)(j, i);
+    }
+};
+using Open = Lengths<int, any, any>;
+using Rows = Lengths<int, any, 24>;
+
+// case checked_views --no-alias: accesses that are checked, where the loops show that they are inside
+void checked_views(const Checked<const double, Open>& u, const Checked<double, Open>& w) {
+    for (int j = 0; j + 1 < u.extent(0); ++j)
+        for (int i = 1; i < u.extent(1); ++i)
+            w.at(j, i) = u(j + 1, i) - u.at(j, i - 1);
+}
+
+// case past_the_view refused: this leaves the loops by an exception: a cell that is checked and not inside
+void past_the_view(const Checked<double, Open>& w) {
+    for (int j = 0; j < w.extent(0); ++j)
+        for (int i = 0; i < w.extent(1); ++i)
+            w.at(j, i + 1) = 2;
+}
+
+// case views_of_arrays: views whose lengths come in an array
+void views_of_arrays(int ny, const float* __restrict u, float* __restrict w) {
+    const std::array<int, 2> shape{ny, 24};
+    const Checked<const float, Rows> from(u, Rows(shape));
+    const Checked<float, Rows> to(w, Rows({ny, 24}));
+    for (int j = 1; j < ny - 1; ++j)
+        for (int i = 1; i < 23; ++i)
+            to(j, i) = 0.5f * (from(j, i - 1) + from(j - 1, i));
+}
+
+struct Box {
+    std::pair<int, int> rows;
+    std::array<int, 2> columns;
+};
+std::array<int, 2> inside(std::array<int, 2> of) {
+    of[0] = of[0] + 1;
+    return {of[0], of[1] - 1};
+}
+// case pairs_and_arrays nests 1: a pair of the library, and short arrays as values
+void pairs_and_arrays(int nx, int ny, const double* __restrict u, double* __restrict w) {
+    const std::array<int, 2> whole{0, nx};
+    const Box box{std::pair(1, ny - 1), inside(whole)};
+    for (int j = box.rows.first; j < box.rows.second; ++j)
+        for (int i = box.columns[0]; i < box.columns[1]; ++i)
+            w[j * nx + i] = u[j * nx + i - 1] + u[(j + 1) * nx + i];
+}
+
+}  // namespace views::newer

@@ -327,10 +327,10 @@ struct Checked {
         return data[i];
     }
 };
-// case checked_access --no-alias refused: by an exception: an access that throws
+// case checked_access --no-alias refused: by an exception: an access that throws in the last cell
 void checked_access(const double* u, Checked& w) {
     for (int i = 0; i < w.n; ++i)
-        w.at(i) = u[i];
+        w.at(i + 1) = u[i];
 }
 
 struct Counted {
