@@ -120,6 +120,9 @@ struct Statement {
     int step = -1;
     bool is_opaque = false;  // as of Expr
     bool is_loop = false;    // of whatever kind
+    // Of for_loop: all its iterations read what was there before any of them writes, as in assignments of
+    // whole arrays.
+    bool reads_first = false;
     std::string text;
     SourceRange where;
 };

@@ -107,7 +107,9 @@ TEST_CASE("running Fortran finds faults of the lifter") {
         {"boxes", {Mutation::swap_subscripts, Mutation::swap_difference}},
         {"pressure_of", {Mutation::drop_lower_bound}},
         {"choices", {Mutation::swap_extremes}},
-        {"logic", {Mutation::drop_else, Mutation::drop_minus}}};
+        {"logic", {Mutation::drop_else, Mutation::drop_minus}},
+        {"skips", {Mutation::swap_ways}},
+        {"returns_early", {Mutation::swap_ways}}};
     for (const LiftCase& each : halo::test::fortran_cases()) {
         const auto found = faults.find(each.function);
         if (found == faults.end()) continue;

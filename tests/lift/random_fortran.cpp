@@ -1,5 +1,6 @@
 #include "random_fortran.h"
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -32,8 +33,12 @@ public:
         const bool steps = chance(0.2), gathers = !steps && chance(0.4);
         if (gathers) text += "s = 0\n";
         if (steps) text += "do t = 1, count\n";
-        for (int nests = pick<int>({1, 1, 2}); nests > 0; --nests)
-            text += nest(false);
+        const std::string leaves = pick<std::string>({"return", steps ? "exit" : "go to 10"});
+        for (int nests = pick<int>({1, 1, 2}); nests > 0; --nests) {
+            if (chance(0.1)) text += "if (count > 2) " + leaves + "\n";
+            text += chance(0.1) ? cases("count", [&] { return nest(false); }) : nest(false);
+        }
+        if (leaves == "go to 10") text += "10 continue\n";
         if (gathers) text += nest(true);
         return text + (steps ? "end do\n" : "") + "end subroutine\nend module\n";
     }
@@ -101,7 +106,9 @@ private:
             case 8:
                 return "merge(" + one + ", " + other + ", " + condition(0) + ")";
             default:
-                return "(" + one + ")**" + pick<std::string>({"2", "2", "3", "4"});
+                // Each compiler has its own power of constants.
+                return "(" + (one.find_first_of("acp") == std::string::npos ? cell("a", true) : one) + ")**" +
+                       pick<std::string>({"2", "2", "3", "4"});
         }
     }
     std::string condition(int depth) {
@@ -116,7 +123,7 @@ private:
     std::string statements(int count, int depth) {
         std::string text;
         for (; count > 0; --count) {
-            const int kind = pick<int>({0, 0, 0, 1, 2, 3, 4});
+            const int kind = pick<int>({0, 0, 0, 1, 2, 3, 4, 5, 6});
             if (kind == 4 && depth == 0) {
                 text += "q = " + condition(1) + "\n";
                 has_q_ = true;
@@ -130,6 +137,10 @@ private:
                     "if (" + condition(1) + ") then\n" + statements(1, depth + 1) +
                     (chance(0.4) ? "else if (" + condition(0) + ") then\n" + statements(1, depth + 1) : "") +
                     (chance(0.5) ? "else\n" + statements(1, depth + 1) : "") + "end if\n";
+            } else if (kind == 5 && depth < 2) {
+                text += "if (" + condition(1) + ") then\n" + statements(1, depth + 1) + "cycle\nend if\n";
+            } else if (kind == 6 && depth < 2) {
+                text += cases(chance(0.5) ? "count" : index(0), [&] { return statements(1, depth + 1); });
             } else if (kind == 3) {
                 text += "if (" + condition(0) + ") " + cell("b", false) + " = " + formula(1) + "\n";
             } else {
@@ -137,6 +148,18 @@ private:
             }
         }
         return text;
+    }
+    // SELECT CASE of a whole number.
+    template <class Part>
+    std::string cases(const std::string& of, const Part& part) {
+        std::string text = "select case (" + of + ")\n";
+        std::vector<std::string> values{"case (1)", "case (2:4)", "case (5, 7)", "case (:-1)", "case (9:)"};
+        std::ranges::shuffle(values, random_);
+        values.resize(pick<std::size_t>({1, 2, 3}));
+        if (chance(0.5)) values.insert(values.begin() + pick<int>({0, 1}), "case default");
+        for (const std::string& each : values)
+            text += each + "\n" + (chance(0.1) ? "" : part());
+        return text + "end select\n";
     }
     std::string nest(bool gathers) {
         std::string text, end;

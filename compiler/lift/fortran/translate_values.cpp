@@ -122,6 +122,10 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
         translate_lengths(from);
         return true;
     }
+    if (from.name == "hlfir.elemental" || from.name == "hlfir.apply" || from.name == "hlfir.as_expr") {
+        translate_elements(from);
+        return true;
+    }
     if (from.results.size() != 1 || !from.regions.empty()) return false;
     const std::string& type = module_.value(from.results[0]).type;
     const Number number = number_named(type);
@@ -199,34 +203,28 @@ void ValueTranslator::translate_load(const mlir::Operation& from) {
     held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? version_ : source.version};
 }
 
-// An element of an array: a[k - lower][j - lower], the first subscript last.
 void ValueTranslator::translate_element(const mlir::Operation& from) {
     const Held of = held_[from.operands[0]];
     const SourceRange where = place_of(from);
-    const std::size_t count = from.operands.size() - 1;
-    const bool is_element = from.attribute("is_triplet").find("true") == std::string::npos &&
-                            from.attribute("component").empty() && from.attribute("complex_part").empty() &&
-                            of.array != nullptr && count == of.array->lower.size();
-    if (!is_element) {
+    const bool is_section = from.attribute("is_triplet").find("true") != std::string::npos;
+    const bool is_part = !from.attribute("component").empty() || !from.attribute("complex_part").empty();
+    const bool is_array = of.array != nullptr || of.section != nullptr;
+    if (is_part || !is_array) {
         const bool is_unknown = of.place >= 0 && build_.expr(of.place).kind == ExprKind::unknown;
-        const std::string what = is_unknown ? build_.expr(of.place).text
-                                 : from.attribute("component").empty()
-                                     ? "sections of arrays are not understood, single elements are"
-                                     : "members of derived types are not understood";
-        held_[from.results[0]] = {-1, build_.unknown(what, where), nullptr, -1};
-        return;
+        const std::string what =
+            is_unknown ? build_.expr(of.place).text
+            : is_part  ? "members of derived types and parts of complex numbers are not understood"
+                       : "an element of this is not understood";
+        held_[from.results[0]] = {-1, build_.unknown(what, where)};
+    } else if (is_section) {
+        translate_section(from);
+    } else {
+        std::vector<int> subscripts;
+        for (std::size_t i = 1; i < from.operands.size(); ++i)
+            subscripts.push_back(held_[before_widening(from.operands[i])].expr);
+        int version = version_of(from);
+        held_[from.results[0]] = {-1, element(of, subscripts, where), nullptr, version};
     }
-    int at = build_.read(of.place);
-    build_.expr(at).where = where;
-    for (std::size_t level = 0; level < count; ++level) {
-        const c::Type type = build_.type(build_.expr(at).type);
-        if (type.kind == c::Type::Kind::array) at = build_.convert(at, build_.pointer_to(type.element));
-        const std::size_t axis = has(Mutation::swap_subscripts) ? level : count - 1 - level;
-        const int subscript = held_[before_widening(from.operands[1 + axis])].expr;
-        at = build_.add(ExprKind::subscript, type.element, where,
-                        {at, from_lower(subscript, of.array->lower[axis], where)});
-    }
-    held_[from.results[0]] = {-1, at, nullptr, version_of(from)};
 }
 
 // How long an axis of an array of assumed shape is, between where it begins and how far apart its elements
@@ -253,7 +251,6 @@ int ValueTranslator::from_lower(int index, int lower, SourceRange where) {
     return sized("-", index, first);
 }
 
-// In 64 bits where one of the two has them.
 int ValueTranslator::sized(const std::string& op, int left, int right) {
     const auto is_wide = [&](int id) { return build_.number_of(id) == Number::i64; };
     const Number type = is_wide(left) || is_wide(right) ? Number::i64 : Number::i32;

@@ -270,6 +270,7 @@ int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType
         if (said != nullptr && !array.is_box)
             lengths[axis] = length_of(said->operands[has_both ? 2 * axis + 1 : axis]);
     }
+    shape.lengths = lengths;
     int type = build_.number_type(array.number);
     for (std::size_t axis = 0; axis < rank; ++axis) {
         const bool is_pointer = is_argument && axis + 1 == rank;

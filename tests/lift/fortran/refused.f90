@@ -10,7 +10,7 @@ subroutine whole_arrays(n, a, b)
   end do
 end subroutine
 
-! case leaves_early refused: EXIT, CYCLE, GO TO, SELECT CASE, DO WHILE, and RETURN before the end are not followed: EXIT
+! case leaves_early refused: the loop is left early here: EXIT
 subroutine leaves_early(n, a)
   integer, intent(in) :: n
   real(8) :: a(n)
@@ -18,6 +18,54 @@ subroutine leaves_early(n, a)
   do i = 1, n
     if (a(i) > 1) exit
     a(i) = 0
+  end do
+end subroutine
+
+! case ends_early refused: the function is left from within this loop: RETURN in a loop
+subroutine ends_early(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n)
+  integer :: i
+  do i = 1, n
+    if (a(i) > 1) return
+    a(i) = 0
+  end do
+  a(1) = 1
+end subroutine
+
+! case leaves_both refused: this goes on somewhere else than behind its construct or loop: EXIT of the loop around
+subroutine leaves_both(n, m, a)
+  integer, intent(in) :: n, m
+  real(8) :: a(n,m)
+  integer :: i, j
+  rows: do j = 1, m
+    do i = 1, n
+      if (a(i,j) > 1) exit rows
+      a(i,j) = 0
+    end do
+  end do rows
+  a(1,1) = 2
+end subroutine
+
+! case several_labels refused: GO TO of several labels, or into a loop, is not followed: a GO TO that is computed
+subroutine several_labels(n, a, k)
+  integer, intent(in) :: n, k
+  real(8) :: a(n)
+  integer :: i
+  go to (10, 20) k
+  a(1) = 1
+10 a(2) = 1
+20 do i = 1, n
+    a(i) = 0
+  end do
+end subroutine
+
+! case counts_down_time refused: how often this loop goes round is not known before: DO WHILE
+subroutine counts_down_time(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n)
+  do while (a(1) > 0)
+    a(1) = a(1) - 1
   end do
 end subroutine
 

@@ -1,0 +1,70 @@
+// The statements of a procedure; for translate.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/lift/fortran/constructs.h"
+#include "compiler/lift/fortran/translate_variables.h"
+
+namespace halo::lift::fortran {
+
+class StatementTranslator : public VariableTranslator {
+public:
+    using VariableTranslator::VariableTranslator;
+
+protected:
+    void translate_blocks(const std::vector<mlir::Block>& blocks, const mlir::Operation& around,
+                          std::vector<int>& into);
+
+private:
+    void translate_list(const std::vector<std::unique_ptr<mlir::Operation>>& list, std::size_t first,
+                        std::vector<int>& into);
+    void translate_operation(const mlir::Operation& from, std::vector<int>& into);
+    // What is not understood may change what it is given, and nothing else.
+    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into);
+    // Why a variable that it is given is not understood.
+    std::optional<std::string> trouble_of(const mlir::Operation& from);
+    // The variables that an operation is given, or what is in it.
+    void mention(const mlir::Operation& from, std::set<int>& into);
+    void mention_value(int value, std::set<int>& into);
+    void mention_expr(int id, std::set<int>& into);
+    int add_expression(int expr, SourceRange where);
+    int assignment(int place, int value, SourceRange where);
+    void translate_store(const mlir::Operation& from, std::vector<int>& into);
+    void translate_branch(const mlir::Operation& from, std::vector<int>& into);
+    void translate_return(const mlir::Operation& from, std::vector<int>& into);
+
+    // What a DO counts by is the first thing that its body is given; it is stored first, and counted last.
+    bool is_plain_loop(const mlir::Operation& from) const;
+    void translate_loop(const mlir::Operation& from, std::vector<int>& into);
+    // Makes what is in a loop, and tells where its last statement stands.
+    using Body = std::function<SourceRange(std::vector<int>& into)>;
+    struct Counter {
+        int place = -1;              // expression
+        int lower = -1, upper = -1;  // values
+        std::int64_t step = 1;
+    };
+    void add_loop(const mlir::Operation& from, const Counter& counter, const Body& body,
+                  std::vector<int>& into);
+    int step_of(int counter, std::int64_t step, SourceRange where);
+
+    // ---- constructs (translate_constructs.cpp)
+
+    void translate_constructs(const std::vector<Construct>& list, std::vector<int>& into);
+    int block_of(const std::vector<Construct>& list, SourceRange where);
+    void translate_condition(const Construct& from, std::vector<int>& into);
+    // SELECT CASE: a list of values and ranges for each block; that of the default has none.
+    void translate_cases(const Construct& from, std::vector<int>& into);
+    void translate_counted(const Construct& from, std::vector<int>& into);
+    void translate_other_loop(const Construct& from, std::vector<int>& into);
+    void translate_jump(const Construct& from, std::vector<int>& into);
+    // What the function returns, read there; -1: it returns nothing.
+    int result_in(const mlir::Block& epilogue, SourceRange where);
+};
+
+}  // namespace halo::lift::fortran
