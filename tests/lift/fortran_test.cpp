@@ -108,6 +108,7 @@ TEST_CASE("running Fortran finds faults of the lifter") {
         {"pressure_of", {Mutation::drop_lower_bound}},
         {"choices", {Mutation::swap_extremes}},
         {"logic", {Mutation::drop_else, Mutation::drop_minus}},
+        {"masked_sections", {Mutation::drop_section}},
         {"skips", {Mutation::swap_ways}},
         {"returns_early", {Mutation::swap_ways}}};
     for (const LiftCase& each : halo::test::fortran_cases()) {

@@ -1,6 +1,7 @@
 #include "random_fortran.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <vector>
 
@@ -61,11 +62,17 @@ private:
     }
 
     std::string cell(const std::string& array, bool away) {
+        if (is_whole_) return array;
         std::string text;
         for (int a = 0; a < rank_; ++a) {
             const int offset = away && chance(0.5) ? pick<int>({-2, -1, 1, 2}) : 0;
-            text +=
-                (a ? ", " : "") + index(a) + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
+            const std::string by = (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
+            text += a ? ", " : "";
+            if (section_.empty())
+                text += index(a) + by;
+            else
+                text += section_[static_cast<std::size_t>(a)][0] + by + ":" +
+                        section_[static_cast<std::size_t>(a)][1] + by;
         }
         return array + "(" + text + ")";
     }
@@ -117,7 +124,8 @@ private:
                    condition(depth - 1) + ")";
         if (chance(0.1)) return ".not. on";
         if (chance(0.1) && has_q_) return pick<std::string>({"q", ".not. q"});
-        if (chance(0.1)) return index(0) + pick<std::string>({" > 3", " /= 4", " <= 5"});
+        if (chance(0.1) && !is_whole_ && section_.empty())
+            return index(0) + pick<std::string>({" > 3", " /= 4", " <= 5"});
         return formula(1) + pick<std::string>({" > ", " < ", ".ge.", " <= "}) + literal();
     }
     std::string statements(int count, int depth) {
@@ -161,22 +169,64 @@ private:
             text += each + "\n" + (chance(0.1) ? "" : part());
         return text + "end select\n";
     }
-    std::string nest(bool gathers) {
-        std::string text, end;
+    // Where a loop along the axis begins and ends.
+    std::array<std::string, 2> bounds(int axis) {
+        const int in = pick<int>({0, 0, 0, 1});
+        const std::string lower = lower_[static_cast<std::size_t>(axis)];
+        const std::string from =
+            has_bounds_ ? first(axis) + (in ? " + 1" : "") : lower + " + " + std::to_string(2 + in);
+        const std::string past = is_assumed_ && chance(0.5)
+                                     ? "size(a, " + std::to_string(axis + 1) + ") - 3 + " + lower
+                                     : last(axis);
+        return {from, past + (chance(0.3) ? " - 1" : "")};
+    }
+    std::string all_indices() const {
+        std::string text;
+        for (int a = 0; a < rank_; ++a)
+            text += (a ? ", " : "") + index(a);
+        return text;
+    }
+    // An assignment of whole arrays or sections, or WHERE.
+    std::string arrays() {
         has_v_ = has_q_ = false;
+        is_whole_ = !is_assumed_ && chance(0.3);
+        for (int a = 0; a < rank_ && !is_whole_; ++a)
+            section_.push_back(bounds(a));
+        const std::string array = pick<std::string>({"b", "b", "a"});
+        const std::string to = cell(array, false), mask = cell("a", true) + " > ";
+        std::string text = to + " = " + formula(3) + "\n";
+        if (chance(0.4)) {
+            text = chance(0.3)
+                       ? "where (" + mask + literal() + ") " + text
+                       : "where (" + mask + formula(1) + ")\n" + text +
+                             (chance(0.3) ? cell("c", false) + " = " + formula(1) + "\n" : "") +
+                             (chance(0.4)
+                                  ? "elsewhere (" + mask + literal() + ")\n" + to + " = " + formula(1) + "\n"
+                                  : "") +
+                             (chance(0.5) ? "elsewhere\n" + to + " = " + formula(1) + "\n" : "") +
+                             "end where\n";
+        }
+        section_.clear();
+        is_whole_ = false;
+        return text;
+    }
+    std::string nest(bool gathers) {
+        if (!gathers && chance(0.25)) return arrays();
+        std::string text, end, indices;
+        has_v_ = has_q_ = false;
+        const bool is_concurrent = !gathers && chance(0.15);
         for (int a = rank_ - 1; a >= 0; --a) {
-            const int in = pick<int>({0, 0, 0, 1});
-            const std::string from =
-                has_bounds_ ? first(a) + (in ? " + 1" : "")
-                            : lower_[static_cast<std::size_t>(a)] + " + " + std::to_string(2 + in);
-            const std::string past =
-                is_assumed_ && chance(0.5)
-                    ? "size(a, " + std::to_string(a + 1) + ") - 3 + " + lower_[static_cast<std::size_t>(a)]
-                    : last(a);
-            const std::string to = past + (chance(0.3) ? " - 1" : "");
-            text += "do " + index(a) + " = " + (chance(0.15) ? to + ", " + from + ", -1" : from + ", " + to) +
-                    "\n";
+            const auto [from, to] = bounds(a);
+            const bool is_down = !is_concurrent && chance(0.15);
+            text +=
+                "do " + index(a) + " = " + (is_down ? to + ", " + from + ", -1" : from + ", " + to) + "\n";
+            indices += (indices.empty() ? "" : ", ") + index(a) + " = " + from + ":" + to;
             end += "end do\n";
+        }
+        if (is_concurrent) {
+            text = "do concurrent (" + indices + (chance(0.3) ? ", a(" + all_indices() + ") > 0.8)" : ")") +
+                   "\n";
+            end = "end do\n";
         }
         if (gathers)
             return text +
@@ -190,6 +240,8 @@ private:
     int rank_ = 1;
     std::string real_;
     std::vector<std::string> lower_;
+    std::vector<std::array<std::string, 2>> section_;  // of each axis, in an assignment of sections
+    bool is_whole_ = false;                            // in one of whole arrays
     bool has_bounds_ = false, is_assumed_ = false, has_v_ = false, has_q_ = false;
 };
 

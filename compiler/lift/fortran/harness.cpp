@@ -87,7 +87,7 @@ private:
         const std::uint32_t first = text_.line_begin(first_statement());
         const SourceRange nest = lifted_.outline->where;
         const std::uint32_t begin = text_.line_begin(nest.begin), end = text_.next_line(nest.end - 1);
-        check_alone(begin, nest.begin);
+        check_alone(begin, nest);
         if (declarations > first)
             throw SourceError("`" + procedure_.name + "` cannot be cut out of the text");
         std::vector<std::string> names;
@@ -136,9 +136,12 @@ private:
         }
         return first;
     }
-    void check_alone(std::uint32_t line, std::uint32_t at) const {
+    void check_alone(std::uint32_t line, SourceRange nest) const {
         const std::size_t word = text_.text().find_first_not_of(" \t0123456789", line);
-        if (word != at) throw SourceError("the loops share their first line with something else");
+        const std::size_t next = text_.text().find_first_not_of(" \t", nest.end);
+        const bool goes_on = next != std::string::npos && text_.text()[next] == ';';
+        if (word != nest.begin || goes_on)
+            throw SourceError("the loops share their first line, or their last one, with something else");
     }
 
     // ---- the call

@@ -11,7 +11,8 @@ using c::Number;
 using ExprKind = c::Expr::Kind;
 
 std::size_t ValueTranslator::Section::rank() const {
-    return static_cast<std::size_t>(std::ranges::count_if(axes, [](const Axis& each) { return each.step != 0; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(axes, [](const Axis& each) { return each.step != 0; }));
 }
 
 // a[k - lower][j - lower], the first subscript last.
@@ -29,8 +30,7 @@ int ValueTranslator::element(const Held& of, const std::vector<int>& subscripts,
             const int first = build_.whole(1, Number::i32, where);
             int apart = sized("-", subscripts[next++], first);
             if (axis.step != 1) apart = sized("*", apart, build_.whole(axis.step, Number::i32, where));
-            all.push_back(has(Mutation::shift_section) ? sized("+", sized("+", axis.lower, apart), first)
-                                                       : sized("+", axis.lower, apart));
+            all.push_back(sized("+", has(Mutation::drop_section) ? first : axis.lower, apart));
         }
         return element(held_[of.section->array], all, where);
     }
@@ -60,8 +60,8 @@ void ValueTranslator::translate_section(const mlir::Operation& from) {
         Section::Axis axis;
         const bool is_triplet = each.find("true") != std::string::npos;
         if (next + (is_triplet ? 2 : 0) >= from.operands.size()) break;
-        axis.lower = is_triplet ? bound(from.operands[next], where)
-                                : held_[before_widening(from.operands[next])].expr;
+        axis.lower =
+            is_triplet ? bound(from.operands[next], where) : held_[before_widening(from.operands[next])].expr;
         if (is_triplet) {
             axis.upper = bound(from.operands[next + 1], where);
             axis.step = constant(from.operands[next + 2]).value_or(0);
@@ -111,22 +111,24 @@ int ValueTranslator::computed_at(const mlir::Operation& elements, const std::vec
     return build_.unknown("what is computed for each element is not understood", where);
 }
 
+int ValueTranslator::place_at(int value, const std::vector<int>& places, SourceRange where) {
+    const Held known = held_[value];
+    const Array* array = known.array;
+    std::vector<int> subscripts = places;
+    for (std::size_t i = 0; array != nullptr && i < places.size() && i < array->lower.size(); ++i) {
+        const int one = build_.whole(1, Number::i32, where);
+        if (array->lower[i] >= 0) subscripts[i] = sized("+", sized("-", places[i], one), array->lower[i]);
+    }
+    return element(known, subscripts, where);
+}
+
 int ValueTranslator::value_at(int value, const std::vector<int>& places, SourceRange where) {
     const Held known = held_[value];
     if (known.expr >= 0) return number(value, where);
     if (!is_current(known.version))
         return build_.unknown("an array is used here that was read before something else has changed", where);
     if (known.computed != nullptr) return computed_at(*known.computed, places, where);
-    std::vector<int> subscripts = places;
-    for (std::size_t i = 0; known.array != nullptr && i < places.size() && i < known.array->lower.size(); ++i) {
-        const int lower = known.array->lower[i];
-        if (lower < 0) continue;
-        subscripts[i] = sized("+", sized("-", places[i], build_.whole(1, Number::i32, where)), lower);
-    }
-    const bool is_array = known.array != nullptr || known.section != nullptr;
-    const int place = is_array ? element(known, subscripts, where)
-                               : build_.unknown("this array is not understood", where);
-    const int read = build_.read(place);
+    const int read = build_.read(place_at(value, places, where));
     build_.expr(read).where = where;
     return read;
 }

@@ -4,8 +4,6 @@
 
 namespace halo::lift::fortran {
 
-namespace {
-
 using c::Number;
 using ExprKind = c::Expr::Kind;
 using StatementKind = c::Statement::Kind;
@@ -19,17 +17,15 @@ std::string words_for_operation(const mlir::Operation& from) {
         return "`" + (callee.empty() ? "a procedure" : last_name(callee)) +
                "` is called here: calls of procedures are not followed in Fortran";
     if (starts(from.name, "hlfir.where") || starts(from.name, "hlfir.forall"))
-        return "WHERE and FORALL are not understood";
+        return "this FORALL or WHERE is not understood";
     if (from.name == "fir.do_loop") return "this kind of DO is not understood";
     if (from.name == "fir.iterate_while") return "a loop that ends early is not understood";
     if (from.name == "hlfir.assign" || starts(from.name, "hlfir.elemental"))
-        return "assignments of whole arrays and of sections are not understood; DO loops are";
+        return "this assignment of arrays is not understood; DO loops are";
     if (starts(from.name, "omp.") || starts(from.name, "acc."))
         return "a directive is part of the program here: leave -fopenmp and -fopenacc out";
     return "this is not understood: flang has `" + from.name + "` for it";
 }
-
-}  // namespace
 
 void StatementTranslator::translate_blocks(const std::vector<mlir::Block>& blocks,
                                            const mlir::Operation& around, std::vector<int>& into) {
@@ -71,6 +67,8 @@ void StatementTranslator::translate_operation(const mlir::Operation& from, std::
         translate_loop(from, into);
     } else if (from.name == "fir.if" && from.results.empty()) {
         translate_branch(from, into);
+    } else if (from.name == "hlfir.where") {
+        translate_where(from, into);
     } else if (from.name == "func.return") {
         translate_return(from, into);
     } else {
@@ -98,7 +96,9 @@ void StatementTranslator::add_unknown(const mlir::Operation& from, const std::st
     build_.expr(made).is_opaque = is_procedure;
     const int statement = add_expression(made, where);
     c::Statement& around = build_.unit.statements[static_cast<std::size_t>(statement)];
-    around.is_loop = is_procedure || from.name == "fir.do_loop";
+    around.is_loop = is_procedure || from.name == "fir.do_loop" || starts(from.name, "hlfir.where") ||
+                     starts(from.name, "hlfir.forall") ||
+                     (from.name == "hlfir.assign" && is_array(from.operands[1]));
     around.text = what;
     into.push_back(statement);
     something_changes();
@@ -156,6 +156,10 @@ void StatementTranslator::translate_store(const mlir::Operation& from, std::vect
     const SourceRange where = place_of(from);
     const Held to = held(from.operands[1]);
     const bool is_number = to.place >= 0 && to.array == nullptr && held(from.operands[0]).expr >= 0;
+    if (is_array(from.operands[1])) {
+        translate_array_store(from, into);
+        return;
+    }
     if (!is_number) {
         add_unknown(from, words_for_operation(from), into);
         return;
@@ -216,18 +220,31 @@ bool StatementTranslator::is_plain_loop(const mlir::Operation& from) const {
            constant(counted->operands[1]) == constant(from.operands[2]);
 }
 
+bool StatementTranslator::is_concurrent_loop(const mlir::Operation& from) const {
+    if (from.operands.size() != 3 || from.regions.size() != 1 || from.regions[0].size() != 1) return false;
+    const mlir::Block& body = from.regions[0].front();
+    if (body.arguments.size() != 1 || body.operations.size() < 3) return false;
+    const mlir::Operation &index = *body.operations[0], &store = *body.operations[1];
+    return index.name == "fir.convert" && index.operands[0] == body.arguments[0] &&
+           store.name == "fir.store" && store.operands[0] == index.results[0] &&
+           body.operations.back()->name == "fir.result" && body.operations.back()->operands.empty();
+}
+
 void StatementTranslator::translate_loop(const mlir::Operation& from, std::vector<int>& into) {
     const std::optional<std::int64_t> step = constant(from.operands[2]);
-    if (!is_plain_loop(from) || !step || *step == 0) {
+    const bool is_plain = is_plain_loop(from);
+    const int counter = is_plain || is_concurrent_loop(from)
+                            ? held(from.regions[0].front().operations[is_plain ? 0 : 1]->operands[1]).place
+                            : -1;
+    if (counter < 0 || !step || *step == 0) {
         add_unknown(from, step ? words_for_operation(from) : "by how much this DO counts is not known", into);
         return;
     }
     const mlir::Block& body = from.regions[0].front();
     const auto inside = [&](std::vector<int>& inner) {
-        translate_list(body.operations, 1, inner);
-        return place_of(*body.operations.back());
+        translate_list(body.operations, is_plain ? 1 : 2, inner);
+        return last_place(body, place_of(from));
     };
-    const int counter = held(body.operations.front()->operands[1]).place;
     add_loop(from, {counter, from.operands[0], from.operands[1], *step}, inside, into);
 }
 
@@ -240,14 +257,11 @@ void StatementTranslator::add_loop(const mlir::Operation& from, const Counter& c
     const int lower = number(before_widening(counter.lower), head);
     const int upper = number(before_widening(counter.upper), head);
     const Number type = build_.number_of(counter.place);
-    const auto fit = [&](int bound) {
-        return build_.number_of(bound) == type ? bound : build_.convert(bound, build_.number_type(type));
-    };
     made.kind = StatementKind::for_loop;
     made.is_loop = true;
-    made.statements.push_back(add_expression(assignment(name(), fit(lower), head), head));
+    made.statements.push_back(add_expression(assignment(name(), fit(lower, type), head), head));
     made.expr =
-        build_.binary(counter.step > 0 ? "<=" : ">=", Number::boolean, build_.read(name()), fit(upper));
+        build_.binary(counter.step > 0 ? "<=" : ">=", Number::boolean, build_.read(name()), fit(upper, type));
     made.step = step_of(name(), counter.step, head);
     something_changes();
     c::Statement inner;
@@ -258,6 +272,19 @@ void StatementTranslator::add_loop(const mlir::Operation& from, const Counter& c
     made.statements.push_back(build_.add(std::move(inner)));
     into.push_back(build_.add(std::move(made)));
     something_changes();
+}
+
+// Where the last statement of a loop stands.
+SourceRange StatementTranslator::last_place(const mlir::Block& body, SourceRange place) const {
+    for (const auto& each : body.operations) {
+        const SourceRange where = place_of(*each);
+        if (where != head_ && where.end > place.end) place = where;
+        for (const auto& region : each->regions) {
+            for (const mlir::Block& block : region)
+                place = last_place(block, place);
+        }
+    }
+    return place;
 }
 
 int StatementTranslator::step_of(int counter, std::int64_t step, SourceRange where) {

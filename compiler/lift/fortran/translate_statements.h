@@ -13,6 +13,9 @@
 
 namespace halo::lift::fortran {
 
+// Why an operation is refused.
+std::string words_for_operation(const mlir::Operation& from);
+
 class StatementTranslator : public VariableTranslator {
 public:
     using VariableTranslator::VariableTranslator;
@@ -41,6 +44,7 @@ private:
 
     // What a DO counts by is the first thing that its body is given; it is stored first, and counted last.
     bool is_plain_loop(const mlir::Operation& from) const;
+    bool is_concurrent_loop(const mlir::Operation& from) const;  // DO CONCURRENT, which counts for itself
     void translate_loop(const mlir::Operation& from, std::vector<int>& into);
     // Makes what is in a loop, and tells where its last statement stands.
     using Body = std::function<SourceRange(std::vector<int>& into)>;
@@ -51,7 +55,31 @@ private:
     };
     void add_loop(const mlir::Operation& from, const Counter& counter, const Body& body,
                   std::vector<int>& into);
+    SourceRange last_place(const mlir::Block& body, SourceRange place) const;
     int step_of(int counter, std::int64_t step, SourceRange where);
+
+    // ---- arrays (translate_arrays.cpp)
+
+    struct Along {
+        int lower = -1, upper = -1;  // expressions: the first subscript, and the last
+    };
+    // Makes the statements for the element at these places, which are counted from 1. Whether they read what
+    // may be changed by that for other elements.
+    using ElementBody = std::function<bool(const std::vector<int>& places, std::vector<int>& into)>;
+    bool is_array(int value);
+    std::optional<std::vector<Along>> axes_of(int value, SourceRange where);
+    int loops_over(const std::vector<Along>& axes, SourceRange where, const ElementBody& body);
+    int fit(int value, c::Number type);
+    // What is assigned, an expression.
+    int assign_element(int to, int value, const std::vector<int>& places, SourceRange where,
+                       std::vector<int>& into);
+    bool reads(int expr, int variable) const;
+    void translate_array_store(const mlir::Operation& from, std::vector<int>& into);
+    // The value that a region ends with; -1: it is empty.
+    int yielded(const std::vector<mlir::Block>& region);
+    void find_assignments(const mlir::Operation& from, std::vector<const mlir::Operation*>& into) const;
+    void translate_where(const mlir::Operation& from, std::vector<int>& into);
+    int masked(const mlir::Operation& from, const std::vector<int>& places);
 
     // ---- constructs (translate_constructs.cpp)
 

@@ -200,7 +200,10 @@ void ValueTranslator::translate_load(const mlir::Operation& from) {
         is_number ? build_.read(source.place)
                   : build_.unknown("what is read here is no number that is understood", place_of(from));
     build_.expr(read).where = place_of(from);
-    held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? version_ : source.version};
+    const bool is_steady = is_number && build_.expr(source.place).kind == ExprKind::variable &&
+                           steady_.count(build_.expr(source.place).variable) > 0;
+    const int now = is_steady ? -1 : version_;
+    held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? now : source.version};
 }
 
 void ValueTranslator::translate_element(const mlir::Operation& from) {
@@ -277,13 +280,21 @@ void ValueTranslator::translate_conversion(const mlir::Operation& from) {
     } else if (before == after && starts(old_type, "!fir.logical") == starts(new_type, "!fir.logical")) {
         set(from, inner);
     } else if (starts(old_type, "!fir.logical") && after == Number::boolean) {
-        const int zero = build_.whole(0, before, place_of(from));
-        set(from, build_.binary("!=", Number::boolean, inner, zero));
+        set(from, truth(inner, place_of(from)));
     } else if (before == Number::none) {
         set(from, build_.unknown("this conversion is not understood", place_of(from)));
     } else {
         set(from, build_.convert(inner, build_.number_type(after)));
     }
+}
+
+int ValueTranslator::truth(int value, SourceRange where) {
+    const c::Expr& from = build_.expr(value);
+    const bool was_one =
+        from.kind == ExprKind::convert && build_.number_of(from.operands[0]) == Number::boolean;
+    return was_one
+               ? from.operands[0]
+               : build_.binary("!=", Number::boolean, value, build_.whole(0, build_.number_of(value), where));
 }
 
 void ValueTranslator::translate_comparison(const mlir::Operation& from) {

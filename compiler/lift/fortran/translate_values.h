@@ -71,14 +71,17 @@ protected:
     // As MLIR writes it: `1.5`, `true`, or the bits of a real.
     int written_number(const std::string& text, c::Number type, SourceRange where);
     // An element of an array or section: by its own subscripts, or by those of a section, which begin at 1.
-    // Held{}: there is none.
     int element(const Held& of, const std::vector<int>& subscripts, SourceRange where);
-    // What an array has at these places, which are counted from 1 along each axis; of a number: that.
+    // An element, and what is there, at these places, which are counted from 1 along each axis. What is there
+    // of a number is that.
+    int place_at(int value, const std::vector<int>& places, SourceRange where);
     int value_at(int value, const std::vector<int>& places, SourceRange where);
     // In 64 bits where one of the two has them.
     int sized(const std::string& op, int left, int right);
     // The value without the choices by which flang says that a length is no less than none.
     int bound(int value, SourceRange where);
+    // A truth value of Fortran, which is a whole number, as a condition.
+    int truth(int value, SourceRange where);
     void something_changes() { ++version_; }
     bool is_current(int version) const { return version < 0 || version == version_; }
 
@@ -86,6 +89,7 @@ protected:
     const SourceText& text_;
     UnitBuilder build_;
     std::map<int, Array> arrays_;  // by variable
+    std::set<int> steady_;         // variables that keep their value as long as the procedure runs
     SourceRange head_;             // of the procedure
     std::string file_;             // that it is in, as flang calls it
 

@@ -129,7 +129,10 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     }
     const int id = static_cast<int>(build_.unit.variables.size());
     const SourceRange where = named.where;
-    if (changed_.count(&from)) changed_variables_.insert(id);
+    if (changed_.count(&from))
+        changed_variables_.insert(id);
+    else if (named.storage != Storage::global && !is_target(from))
+        steady_.insert(id);
     build_.unit.variables.push_back(std::move(named));
     const int place = trouble.empty() ? build_.variable(id, where) : build_.unknown(trouble, where);
     if (!shape.sizes.empty()) build_.unit.shapes[id] = shape.sizes;

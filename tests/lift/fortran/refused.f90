@@ -1,12 +1,32 @@
 ! What is refused, and why.
 
-! case whole_arrays refused: assignments of whole arrays and of sections are not understood: arithmetic of whole arrays
-subroutine whole_arrays(n, a, b)
+! case by_twos refused: this assignment of arrays is not understood: a section that leaves out elements
+subroutine by_twos(n, a, b)
   integer, intent(in) :: n
   real(8) :: a(n), b(n)
   integer :: i
   do i = 1, 3
-    b(1:n) = a(1:n) + 1
+    b(1:n:2) = a(1:n:2) + 1
+  end do
+end subroutine
+
+! case between_masks refused: another assignment under the same mask changes this at another cell: assignments of one WHERE
+subroutine between_masks(n, u, w)
+  integer, intent(in) :: n
+  real(8) :: u(n), w(n)
+  where (u(2:n-1) > 1)
+    w(2:n-1) = u(2:n-1)
+    u(2:n-1) = w(1:n-2)
+  end where
+end subroutine
+
+! case sum_of_array refused: this is not understood: flang has `hlfir.sum` for it: a function of a whole array
+subroutine sum_of_array(n, u, s)
+  integer, intent(in) :: n
+  real(8) :: u(n), s
+  integer :: i
+  do i = 1, n
+    u(i) = sum(u)
   end do
 end subroutine
 
@@ -141,13 +161,13 @@ subroutine unknown_step(n, by, a)
   end do
 end subroutine
 
-! case masked_assignment refused: WHERE and FORALL are not understood: WHERE
-subroutine masked_assignment(n, a)
+! case for_all refused: this FORALL or WHERE is not understood: FORALL
+subroutine for_all(n, a)
   integer, intent(in) :: n
   real(8) :: a(n)
-  integer :: t
+  integer :: i, t
   do t = 1, 3
-    where (a > 0) a = 1
+    forall (i = 1:n) a(i) = 1
   end do
 end subroutine
 
