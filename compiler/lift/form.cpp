@@ -274,11 +274,6 @@ private:
             const auto apart = (q.axes[at].offset + offset[at] - p.axes[at].offset).constant();
             if (!apart) throw Refusal(where, "how far this is from what is written is not known");
             if (*apart == 0) continue;
-            if (loop.reads_first && &p != &q)
-                throw Refusal(
-                    where,
-                    "another assignment under the same mask changes this at another cell: which comes "
-                    "first is not said in one step");
             if (loop.reads_first) return 1;
             if (loop.parallel)
                 throw Refusal(where,

@@ -138,8 +138,9 @@ private:
     }
     void check_alone(std::uint32_t line, SourceRange nest) const {
         const std::size_t word = text_.text().find_first_not_of(" \t0123456789", line);
-        const std::size_t next = text_.text().find_first_not_of(" \t", nest.end);
-        const bool goes_on = next != std::string::npos && text_.text()[next] == ';';
+        const std::string& all = text_.text();
+        const std::size_t next = std::min(all.find_first_not_of(" \t\r", nest.end), all.size() - 1);
+        const bool goes_on = all[nest.end - 1] == ';' || (all[next] != '\n' && all[next] != '!');
         if (word != nest.begin || goes_on)
             throw SourceError("the loops share their first line, or their last one, with something else");
     }

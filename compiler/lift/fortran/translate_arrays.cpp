@@ -11,6 +11,14 @@ using c::Number;
 using ExprKind = c::Expr::Kind;
 using StatementKind = c::Statement::Kind;
 
+namespace {
+
+constexpr char kNotAsLong[] =
+    "that these arrays are as long as each other is not said by how they are declared: give them bounds, or "
+    "assign sections with bounds";
+
+}  // namespace
+
 bool StatementTranslator::is_array(int value) {
     const Held& known = held(value);
     return known.array != nullptr || known.section != nullptr || known.computed != nullptr;
@@ -36,6 +44,29 @@ std::optional<std::vector<StatementTranslator::Along>> StatementTranslator::axes
         }
     }
     return all.empty() ? std::nullopt : std::optional(all);
+}
+
+bool StatementTranslator::is_as_long(int value, const std::vector<Along>& axes, SourceRange where) {
+    const Held of = held(value);
+    if (of.computed != nullptr) {
+        const mlir::Block& body = of.computed->regions.at(0).at(0);
+        return std::ranges::all_of(body.operations, [&](const auto& each) {
+            const bool is_part = each->name == "hlfir.designate" || each->name == "hlfir.apply";
+            return !is_part || is_as_long(each->operands[0], axes, where);
+        });
+    }
+    if (of.array == nullptr && of.section == nullptr) return true;
+    const auto own = axes_of(value, where);
+    const auto length = [this](const Along& axis) -> std::optional<Polynomial> {
+        const auto lower = polynomial(axis.lower), upper = polynomial(axis.upper);
+        return lower && upper ? std::optional(*upper - *lower) : std::nullopt;
+    };
+    bool is_it = own && own->size() == axes.size();
+    for (std::size_t i = 0; is_it && i < axes.size(); ++i) {
+        const auto a = length((*own)[i]), b = length(axes[i]);
+        is_it = a && b && *a == *b;
+    }
+    return is_it;
 }
 
 int StatementTranslator::loops_over(const std::vector<Along>& axes, SourceRange where,
@@ -86,12 +117,38 @@ int StatementTranslator::fit(int value, Number type) {
     return build_.number_of(value) == type ? value : build_.convert(value, build_.number_type(type));
 }
 
-int StatementTranslator::assign_element(int to, int value, const std::vector<int>& places, SourceRange where,
-                                        std::vector<int>& into) {
-    const int place = place_at(to, places, where), made = value_at(value, places, where);
+void StatementTranslator::assign_element(int to, int value, const std::vector<int>& places, SourceRange where,
+                                         std::vector<int>& into) {
+    const int place = place_at(to, places, where);
     const Number type = build_.number_of(place);
-    const bool is_other = build_.number_of(made) != type && build_.number_of(made) != Number::none;
-    into.push_back(add_expression(assignment(place, is_other ? fit(made, type) : made, where), where));
+    const bool is_other = build_.number_of(value) != type && build_.number_of(value) != Number::none;
+    into.push_back(add_expression(assignment(place, is_other ? fit(value, type) : value, where), where));
+}
+
+std::optional<Polynomial> StatementTranslator::polynomial(int id) const {
+    const c::Expr& from = build_.unit.exprs[static_cast<std::size_t>(id)];
+    if (from.kind == ExprKind::integer) return Polynomial(from.integer);
+    if (from.kind == ExprKind::variable) return Polynomial::symbol(from.variable);
+    if (from.kind == ExprKind::convert) return polynomial(from.operands[0]);
+    if (from.kind != ExprKind::binary) return std::nullopt;
+    const auto left = polynomial(from.operands[0]), right = polynomial(from.operands[1]);
+    if (!left || !right) return std::nullopt;
+    if (from.text == "+") return *left + *right;
+    if (from.text == "-") return *left - *right;
+    return from.text == "*" ? std::optional(*left * *right) : std::nullopt;
+}
+
+StatementTranslator::Element StatementTranslator::element_named(int place) const {
+    const auto expr = [this](int id) -> const c::Expr& {
+        return build_.unit.exprs[static_cast<std::size_t>(id)];
+    };
+    Element made;
+    while (expr(place).kind == ExprKind::subscript || expr(place).kind == ExprKind::convert) {
+        if (expr(place).kind == ExprKind::subscript)
+            made.subscripts.push_back(polynomial(expr(place).operands[1]));
+        place = expr(place).operands[0];
+    }
+    if (expr(place).kind == ExprKind::variable) made.variable = expr(place).variable;
     return made;
 }
 
@@ -101,20 +158,34 @@ bool StatementTranslator::reads(int id, int variable) const {
            std::ranges::any_of(from.operands, [&](int each) { return reads(each, variable); });
 }
 
+bool StatementTranslator::reads_another(int id, const Element& element) const {
+    const c::Expr& from = build_.unit.exprs[static_cast<std::size_t>(id)];
+    if (from.kind == ExprKind::subscript) {
+        const Element read = element_named(id);
+        const bool is_known =
+            std::ranges::all_of(read.subscripts, [](const auto& each) { return each.has_value(); });
+        return read.variable == element.variable && (!is_known || read != element);
+    }
+    return std::ranges::any_of(from.operands, [&](int each) { return reads_another(each, element); });
+}
+
 void StatementTranslator::translate_array_store(const mlir::Operation& from, std::vector<int>& into) {
     const SourceRange where = place_of(from);
     const int value = from.operands[0], to = from.operands[1];
     const auto axes = axes_of(to, where);
     const bool is_known = axes && is_current(held(to).version) && (is_array(value) || held(value).expr >= 0);
+    if (is_known && !is_as_long(value, *axes, where)) {
+        add_unknown(from, kNotAsLong, into);
+        return;
+    }
     if (!is_known) {
         add_unknown(from, words_for_operation(from), into);
         return;
     }
     const ElementBody body = [&](const std::vector<int>& places, std::vector<int>& inner) {
-        const int stored = assign_element(to, value, places, where, inner);
-        std::set<int> variables;
-        mention_expr(place_at(to, places, where), variables);
-        return std::ranges::any_of(variables, [&](int each) { return reads(stored, each); });
+        const int stored = value_at(value, places, where);
+        assign_element(to, stored, places, where, inner);
+        return reads(stored, element_named(place_at(to, places, where)).variable);
     };
     into.push_back(loops_over(*axes, where, body));
     something_changes();
@@ -154,22 +225,45 @@ void StatementTranslator::translate_where(const mlir::Operation& from, std::vect
         is_known = is_known && axes_of(to, where) && (is_array(value) || held(value).expr >= 0) &&
                    each->regions.at(2).empty();
     }
+    const auto axes = is_known ? axes_of(yielded(all.front()->regions.at(1)), where) : std::nullopt;
+    const auto is_long = [&](int value) { return value < 0 || is_as_long(value, *axes, where); };
+    for (const mlir::Operation* each : all) {
+        if (!axes) break;
+        is_known = is_known && is_long(yielded(each->regions.at(0))) && is_long(yielded(each->regions.at(1)));
+    }
+    if (axes && !is_known) {
+        add_unknown(from, kNotAsLong, into);
+        return;
+    }
     if (last > where.end) where.end = text_.construct_end(last, "endwhere");
     if (!is_known) {
         add_unknown(from, words_for_operation(from), into);
         return;
     }
-    const auto axes = axes_of(yielded(all.front()->regions.at(1)), where);
     const ElementBody body = [&](const std::vector<int>& places, std::vector<int>& inner) {
-        inner.push_back(masked(from, places));
+        Masks masks{*axes, {}};
+        inner.push_back(masked(from, places, masks));
         return true;
     };
     into.push_back(loops_over(*axes, where, body));
     something_changes();
 }
 
+// All elements are assigned to by one statement before the next one is looked at. For one element after the
+// other that is the same where those in between are not read elsewhere.
+int StatementTranslator::unless_changed(int value, const Masks& around, SourceRange where) {
+    const bool is_changed =
+        std::ranges::any_of(around.changed, [&](const Element& each) { return reads_another(value, each); });
+    return is_changed
+               ? build_.unknown(
+                     "another assignment under the same mask changes this at another cell: which comes first "
+                     "is not said in one step",
+                     where)
+               : value;
+}
+
 // WHERE or ELSEWHERE for one element; a mask may be missing from the latter.
-int StatementTranslator::masked(const mlir::Operation& from, const std::vector<int>& places) {
+int StatementTranslator::masked(const mlir::Operation& from, const std::vector<int>& places, Masks& around) {
     c::Statement then, made;
     then.kind = StatementKind::block;
     made.kind = StatementKind::branch;
@@ -177,14 +271,19 @@ int StatementTranslator::masked(const mlir::Operation& from, const std::vector<i
     if (mask >= 0) {
         then.where = made.where = place_of(*from.regions[0][0].operations.back());
         made.expr = truth(value_at(mask, places, made.where), made.where);
+        made.expr = is_as_long(mask, around.axes, made.where) ? unless_changed(made.expr, around, made.where)
+                                                              : build_.unknown(kNotAsLong, made.where);
     }
     const mlir::Operation* otherwise = nullptr;
     for (const auto& each : from.regions.at(1).at(0).operations) {
         if (each->name == "hlfir.region_assign") {
             const int value = yielded(each->regions[0]), to = yielded(each->regions[1]);
-            assign_element(to, value, places, place_of(*each), then.statements);
+            const SourceRange where = place_of(*each);
+            assign_element(to, unless_changed(value_at(value, places, where), around, where), places, where,
+                           then.statements);
+            around.changed.push_back(element_named(place_at(to, places, where)));
         } else if (each->name == "hlfir.where") {
-            then.statements.push_back(masked(*each, places));
+            then.statements.push_back(masked(*each, places, around));
         } else if (each->name == "hlfir.elsewhere") {
             otherwise = each.get();
         } else if (each->name != "fir.end") {
@@ -194,7 +293,7 @@ int StatementTranslator::masked(const mlir::Operation& from, const std::vector<i
     const int block = build_.add(std::move(then));
     if (mask < 0) return block;
     made.statements.push_back(block);
-    if (otherwise != nullptr) made.statements.push_back(masked(*otherwise, places));
+    if (otherwise != nullptr) made.statements.push_back(masked(*otherwise, places, around));
     return build_.add(std::move(made));
 }
 

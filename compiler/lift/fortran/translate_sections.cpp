@@ -34,6 +34,7 @@ int ValueTranslator::element(const Held& of, const std::vector<int>& subscripts,
         }
         return element(held_[of.section->array], all, where);
     }
+    if (of.place >= 0 && build_.expr(of.place).kind == ExprKind::unknown) return of.place;
     if (of.array == nullptr || of.place < 0 || subscripts.size() != of.array->lower.size())
         return build_.unknown("an element of this is not understood", where);
     int at = build_.read(of.place);

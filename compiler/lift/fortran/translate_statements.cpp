@@ -98,7 +98,8 @@ void StatementTranslator::add_unknown(const mlir::Operation& from, const std::st
     c::Statement& around = build_.unit.statements[static_cast<std::size_t>(statement)];
     around.is_loop = is_procedure || from.name == "fir.do_loop" || starts(from.name, "hlfir.where") ||
                      starts(from.name, "hlfir.forall") ||
-                     (from.name == "hlfir.assign" && is_array(from.operands[1]));
+                     (from.name == "hlfir.assign" &&
+                      module_.value(from.operands[1]).type.find("!fir.array") != std::string::npos);
     around.text = what;
     into.push_back(statement);
     something_changes();

@@ -10,6 +10,7 @@
 
 #include "compiler/lift/fortran/constructs.h"
 #include "compiler/lift/fortran/translate_variables.h"
+#include "compiler/lift/polynomial.h"
 
 namespace halo::lift::fortran {
 
@@ -68,18 +69,36 @@ private:
     using ElementBody = std::function<bool(const std::vector<int>& places, std::vector<int>& into)>;
     bool is_array(int value);
     std::optional<std::vector<Along>> axes_of(int value, SourceRange where);
+    // Whether it is as long as these by what the text says, along each axis; numbers are.
+    bool is_as_long(int value, const std::vector<Along>& axes, SourceRange where);
     int loops_over(const std::vector<Along>& axes, SourceRange where, const ElementBody& body);
     int fit(int value, c::Number type);
-    // What is assigned, an expression.
-    int assign_element(int to, int value, const std::vector<int>& places, SourceRange where,
-                       std::vector<int>& into);
-    bool reads(int expr, int variable) const;
+    // value: an expression.
+    void assign_element(int to, int value, const std::vector<int>& places, SourceRange where,
+                        std::vector<int>& into);
     void translate_array_store(const mlir::Operation& from, std::vector<int>& into);
+    // An element of an array, by its subscripts.
+    struct Element {
+        int variable = -1;
+        std::vector<std::optional<Polynomial>> subscripts;  // in variables; nothing: not known
+        friend bool operator==(const Element&, const Element&) = default;
+    };
+    std::optional<Polynomial> polynomial(int expr) const;
+    Element element_named(int place) const;
+    // Whether the expression reads the array; the array at another element than this.
+    bool reads(int expr, int variable) const;
+    bool reads_another(int expr, const Element& element) const;
+
     // The value that a region ends with; -1: it is empty.
     int yielded(const std::vector<mlir::Block>& region);
     void find_assignments(const mlir::Operation& from, std::vector<const mlir::Operation*>& into) const;
     void translate_where(const mlir::Operation& from, std::vector<int>& into);
-    int masked(const mlir::Operation& from, const std::vector<int>& places);
+    struct Masks {
+        std::vector<Along> axes;
+        std::vector<Element> changed;  // by what comes before, for all elements
+    };
+    int masked(const mlir::Operation& from, const std::vector<int>& places, Masks& around);
+    int unless_changed(int value, const Masks& around, SourceRange where);
 
     // ---- constructs (translate_constructs.cpp)
 

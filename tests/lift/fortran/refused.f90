@@ -20,6 +20,32 @@ subroutine between_masks(n, u, w)
   end where
 end subroutine
 
+! case between_others refused: another assignment under the same mask changes this at another cell: a mask of what is changed
+subroutine between_others(n, u)
+  integer, intent(in) :: n
+  real(8) :: u(n)
+  where (u(1:n-2) > 1)
+    u(2:n-1) = 0
+  elsewhere (u(1:n-2) > 0.5d0)
+    u(2:n-1) = 2
+  end where
+end subroutine
+
+! case of_any_length refused: that these arrays are as long as each other is not said: arrays of assumed shape
+subroutine of_any_length(n, u, w)
+  integer, intent(in) :: n
+  real(8) :: u(:), w(:)
+  w = u
+end subroutine
+
+! case truth_values refused: `on` is of a type that is not understood: an array of truth values
+subroutine truth_values(n, u, on)
+  integer, intent(in) :: n
+  real(8) :: u(n)
+  logical :: on(n)
+  where (on) u = 1
+end subroutine
+
 ! case sum_of_array refused: this is not understood: flang has `hlfir.sum` for it: a function of a whole array
 subroutine sum_of_array(n, u, s)
   integer, intent(in) :: n
