@@ -108,8 +108,8 @@ private:
                 return "abs(" + one + ")";
             case 7:
                 return "sqrt(abs(" + one + "))";
-            case 10:  // of what is no zero, whose sign Fortran leaves open
-                return "sign(" + one + ", " + cell("a", true) + ")";
+            case 10:  // Fortran leaves open which of two zeros MAX and MIN give.
+                return "sign(" + one + ", " + pick<std::string>({"", "0 * ", "-"}) + cell("a", true) + ")";
             case 8:
                 return "merge(" + one + ", " + other + ", " + condition(0) + ")";
             default:

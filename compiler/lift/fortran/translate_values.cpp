@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 
 #include "compiler/lift/mutation.h"
@@ -357,17 +358,27 @@ void ValueTranslator::translate_power(const mlir::Operation& from) {
                                    place_of(from)));
 }
 
-// SIGN(a, b). Fortran lets a processor take a zero below zero as a zero.
+// SIGN(a, b), in which a zero may be below zero: one by it is.
 void ValueTranslator::translate_sign(const mlir::Operation& from) {
     const Number type = number_named(module_.value(from.results[0]).type);
     const int of = build_.number_type(type);
     const SourceRange where = place_of(from);
     const int value = operand(from, 0), sign = operand(from, 1);
+    const auto real = [&](double number) {
+        const int made = build_.add(ExprKind::real, of, where);
+        build_.expr(made).real = number;
+        return made;
+    };
+    const auto below = [&](int number) { return build_.binary("<", Number::boolean, number, real(0)); };
     const int magnitude =
         build_.add(ExprKind::call, of, where, {value}, type == Number::f32 ? "fabsf" : "fabs");
-    const int zero = build_.add(ExprKind::real, of, where);
-    const int is_below = build_.binary("<", Number::boolean, sign, zero);
     const int minus = build_.add(ExprKind::unary, of, where, {magnitude}, "-");
+    if (build_.expr(sign).kind == ExprKind::real) {
+        set(from, std::signbit(build_.expr(sign).real) ? minus : magnitude);
+        return;
+    }
+    const int inverse = build_.binary("/", type, real(1), sign);
+    const int is_below = build_.binary("||", Number::boolean, below(sign), below(inverse));
     set(from, build_.add(ExprKind::conditional, of, where, {is_below, minus, magnitude}));
 }
 
