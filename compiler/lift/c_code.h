@@ -157,6 +157,8 @@ struct Unit {
     bool is_cxx = false, is_cuda = false, is_fortran = false;
     // Of Fortran's arrays of assumed shape: parameters that stand for how long their axes are.
     std::map<int, std::vector<int>> shapes;
+    // And other such lengths, by name, that are the same as one: their arrays are assigned to each other.
+    std::map<int, std::vector<std::string>> same_lengths;
     // Of a kernel that the file launches, always with as many threads a block: how many.
     std::optional<std::array<std::int64_t, 3>> block;
     bool fast_math = false;  // the file is compiled with -ffast-math or the like

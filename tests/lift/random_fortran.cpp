@@ -189,7 +189,7 @@ private:
     // An assignment of whole arrays or sections, or WHERE.
     std::string arrays() {
         has_v_ = has_q_ = false;
-        is_whole_ = !is_assumed_ && chance(0.3);
+        is_whole_ = chance(0.3);
         for (int a = 0; a < rank_ && !is_whole_; ++a)
             section_.push_back(bounds(a));
         const std::string array = pick<std::string>({"b", "b", "a"});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "compiler/lift/fortran/unit_builder.h"
 
@@ -222,7 +223,7 @@ private:
         for (const int each : found->second) {
             const int scalar = scalar_of(each);
             lengths.push_back(scalar < 0 ? "1000" : fmt::format("halo_length_{}", each));
-            if (scalar < 0) continue;
+            if (scalar < 0 || !lengths_.insert(each).second) continue;
             declared += fmt::format("integer, pointer :: {}\n", lengths.back());
             before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
                                   add_value({HarnessValue::Kind::scalar, scalar, -1}), lengths.back());
@@ -269,6 +270,7 @@ private:
     const Procedure& procedure_;
     const SourceText& text_;
     FortranHarness made_;
+    std::set<int> lengths_;  // that are declared
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "compiler/lift/fortran/translate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/lift/fortran/translate_statements.h"
 
@@ -37,8 +38,11 @@ public:
             const int variable = argument_variables_.count(argument) ? argument_variables_.at(argument) : -1;
             if (variable >= 0) function.parameters.push_back(variable);
         }
+        name_lengths();
+        std::set<int> lengths;
         for (const auto& [array, sizes] : build_.unit.shapes)
-            function.parameters.insert(function.parameters.end(), sizes.begin(), sizes.end());
+            lengths.insert(sizes.begin(), sizes.end());
+        function.parameters.insert(function.parameters.end(), lengths.begin(), lengths.end());
         function.body = id;
         return std::move(build_.unit);
     }

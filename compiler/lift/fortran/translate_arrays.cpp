@@ -1,6 +1,7 @@
 // Assignments of whole arrays and sections, and WHERE, as loops. Fortran computes what is assigned for all
 // elements before it changes one, which the loops say (c::Statement::reads_first).
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "compiler/lift/fortran/translate_statements.h"
@@ -64,9 +65,44 @@ bool StatementTranslator::is_as_long(int value, const std::vector<Along>& axes, 
     bool is_it = own && own->size() == axes.size();
     for (std::size_t i = 0; is_it && i < axes.size(); ++i) {
         const auto a = length((*own)[i]), b = length(axes[i]);
-        is_it = a && b && *a == *b;
+        is_it = a && b && is_same_length(*a - *b);
     }
     return is_it;
+}
+
+// Arrays that are assigned to each other are as long as each other, else the program has no meaning.
+bool StatementTranslator::is_same_length(const Polynomial& difference) {
+    if (difference.is_zero()) return true;
+    std::set<int> lengths;
+    for (const auto& [array, sizes] : build_.unit.shapes)
+        lengths.insert(sizes.begin(), sizes.end());
+    std::vector<int> two;
+    for (const auto& [monomial, factor] : difference.terms()) {
+        if (monomial.size() != 1 || std::abs(factor) != 1 || lengths.count(monomial[0]) == 0) return false;
+        two.push_back(monomial[0]);
+    }
+    if (two.size() != 2 || !(difference.of({two[0]}) + difference.of({two[1]}) == 0)) return false;
+    same_[std::max(two[0], two[1])] = std::min(two[0], two[1]);
+    return true;
+}
+
+int StatementTranslator::same_as(int length) const {
+    const auto found = same_.find(length);
+    return found == same_.end() ? length : same_as(found->second);
+}
+
+void StatementTranslator::name_lengths() {
+    for (c::Expr& each : build_.unit.exprs) {
+        if (each.kind != ExprKind::variable) continue;
+        each.variable = same_as(each.variable);
+        each.text = unit_variable(each.variable).name;
+    }
+    for (auto& [array, sizes] : build_.unit.shapes) {
+        for (int& each : sizes)
+            each = same_as(each);
+    }
+    for (const auto& [length, other] : same_)
+        build_.unit.same_lengths[same_as(other)].push_back(unit_variable(length).name);
 }
 
 int StatementTranslator::loops_over(const std::vector<Along>& axes, SourceRange where,
@@ -128,7 +164,7 @@ void StatementTranslator::assign_element(int to, int value, const std::vector<in
 std::optional<Polynomial> StatementTranslator::polynomial(int id) const {
     const c::Expr& from = build_.unit.exprs[static_cast<std::size_t>(id)];
     if (from.kind == ExprKind::integer) return Polynomial(from.integer);
-    if (from.kind == ExprKind::variable) return Polynomial::symbol(from.variable);
+    if (from.kind == ExprKind::variable) return Polynomial::symbol(same_as(from.variable));
     if (from.kind == ExprKind::convert) return polynomial(from.operands[0]);
     if (from.kind != ExprKind::binary) return std::nullopt;
     const auto left = polynomial(from.operands[0]), right = polynomial(from.operands[1]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,8 @@ public:
 protected:
     void translate_blocks(const std::vector<mlir::Block>& blocks, const mlir::Operation& around,
                           std::vector<int>& into);
+    // Gives lengths that are the same one name.
+    void name_lengths();
 
 private:
     void translate_list(const std::vector<std::unique_ptr<mlir::Operation>>& list, std::size_t first,
@@ -69,7 +72,8 @@ private:
     using ElementBody = std::function<bool(const std::vector<int>& places, std::vector<int>& into)>;
     bool is_array(int value);
     std::optional<std::vector<Along>> axes_of(int value, SourceRange where);
-    // Whether it is as long as these by what the text says, along each axis; numbers are.
+    // Whether it is as long as these along each axis by what the text says; numbers are. Lengths that arrays
+    // of assumed shape have of their own are then the same.
     bool is_as_long(int value, const std::vector<Along>& axes, SourceRange where);
     int loops_over(const std::vector<Along>& axes, SourceRange where, const ElementBody& body);
     int fit(int value, c::Number type);
@@ -99,6 +103,10 @@ private:
     };
     int masked(const mlir::Operation& from, const std::vector<int>& places, Masks& around);
     int unless_changed(int value, const Masks& around, SourceRange where);
+
+    bool is_same_length(const Polynomial& difference);
+    int same_as(int length) const;
+    std::map<int, int> same_;  // of lengths that are the same as another
 
     // ---- constructs (translate_constructs.cpp)
 

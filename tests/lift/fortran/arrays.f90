@@ -39,6 +39,14 @@ subroutine shapes_of_sections(count, u, v, p)
     u(2:n-1) = v(1:n-2)
   end do
 end subroutine
+
+! case whole_shapes: arrays of assumed shape as wholes, which are then as long as each other
+subroutine whole_shapes(u, v, w)
+  real(8), intent(in) :: u(:,:), v(0:,:)
+  real(8), intent(inout) :: w(:,:)
+  w = u + v
+  w(2:,:) = w(:size(w, 1)-1,:) * v(:size(u, 1)-2,:)
+end subroutine
 end module
 
 ! case masked: WHERE as a statement and a construct, of an array that it changes

@@ -31,10 +31,10 @@ subroutine between_others(n, u)
   end where
 end subroutine
 
-! case of_any_length refused: that these arrays are as long as each other is not said: arrays of assumed shape
-subroutine of_any_length(n, u, w)
-  integer, intent(in) :: n
-  real(8) :: u(:), w(:)
+! case of_any_length refused: that these arrays are as long as each other is not said: arrays whose lengths are arguments
+subroutine of_any_length(n, m, u, w)
+  integer, intent(in) :: n, m
+  real(8) :: u(n), w(m)
   w = u
 end subroutine
 
