@@ -197,6 +197,7 @@ private:
             names.back() += "_l";
         }
         add_globals(declared, before);
+        add_global_arrays(declared, before, after);
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i)
             add_result(i, name_of, declared, before, after);
         return "subroutine halo_lift_call(halo_v) bind(c, name=\"halo_lift_call\")\n"
@@ -243,6 +244,25 @@ private:
                                   add_value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}), name);
             before +=
                 fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
+        }
+    }
+    // Arrays of modules, too. No more of one is in memory than the loops need.
+    void add_global_arrays(std::string& declared, std::string& before, std::string& after) {
+        for (std::size_t i = 0; i < lifted_.model.objects.size(); ++i) {
+            const Object& each = lifted_.model.objects[i];
+            const bool is_global = each.variable >= 0 && each.role_of < 0 &&
+                                   variable(each.variable).storage == c::Variable::Storage::global;
+            if (!is_global) continue;
+            const int object = static_cast<int>(i);
+            const std::string name = fmt::format("halo_array_{}", i + 1), &own = variable(each.variable).name;
+            declared += fmt::format("{}, pointer, contiguous :: {}(:)\ninteger(8), pointer :: {}_n\n",
+                                    type_name(each.number, false), name, name);
+            before += fmt::format(
+                "call c_f_pointer(halo_v({}), {}_n)\ncall c_f_pointer(halo_v({}), {}, [{}_n])\n"
+                "{} = reshape({}, shape({}), pad={}(1:1))\n",
+                add_value({HarnessValue::Kind::length, object, -1}), name,
+                add_value({HarnessValue::Kind::array, object, -1}), name, name, own, name, own, name);
+            after += fmt::format("{} = reshape({}, [{}_n])\n", name, own, name);
         }
     }
     void add_result(std::size_t i, const std::map<int, std::string>& name_of, std::string& declared,

@@ -163,8 +163,12 @@ VariableTranslator::Static VariableTranslator::static_of(const mlir::Operation& 
     made.is_local = symbol.find('F') != std::string::npos ||
                     declared.attribute("fortran_attrs").find("parameter") != std::string::npos;
     const std::string name = last_name(symbol);
-    if (!made.is_local && module_.value(declared.operands[0]).type.find("array") != std::string::npos)
-        made.trouble = fmt::format("`{}` is an array of a module: give it as an argument", name);
+    const std::string& type = module_.value(declared.operands[0]).type;
+    const std::vector<std::int64_t> lengths = array_type(type).lengths;
+    const bool is_fixed = !lengths.empty() && std::ranges::find(lengths, -1) == lengths.end();
+    if (!made.is_local && type.find("array") != std::string::npos && !is_fixed)
+        made.trouble = fmt::format(
+            "`{}` is an array of a module whose bounds are no numbers: give it as an argument", name);
     if (!made.is_local) return made;
     made.first = first_value(symbol, place_of(declared));
     if (changed_.count(&declared) || made.first < 0)

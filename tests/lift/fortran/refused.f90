@@ -221,3 +221,16 @@ subroutine member(m, n)
     m%u(i) = 0
   end do
 end subroutine
+
+! case unbounded_of_module refused: `u` is an array of a module whose bounds are no numbers: an allocatable array of a module
+module unbounded
+  real(8), allocatable :: u(:)
+contains
+  subroutine unbounded_of_module(n)
+    integer, intent(in) :: n
+    integer :: i
+    do i = 1, n
+      u(i) = 0
+    end do
+  end subroutine
+end module
