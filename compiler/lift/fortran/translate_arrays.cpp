@@ -233,7 +233,11 @@ int StatementTranslator::yielded(const std::vector<mlir::Block>& region) {
     if (region.empty()) return -1;
     for (const auto& each : region.front().operations) {
         if (each->name == "hlfir.yield") return each->operands[0];
-        translate_value(*each);
+        const int once = each->name == "hlfir.exactly_once" ? yielded(each->regions.at(0)) : -1;
+        if (once >= 0)
+            held(each->results[0]) = held(once);
+        else
+            translate_value(*each);
     }
     return -1;
 }
@@ -268,12 +272,12 @@ void StatementTranslator::translate_where(const mlir::Operation& from, std::vect
         is_known = is_known && is_long(yielded(each->regions.at(0))) && is_long(yielded(each->regions.at(1)));
     }
     if (axes && !is_known) {
-        add_unknown(from, kNotAsLong, into);
+        add_unknown(from, kNotAsLong, into, where);
         return;
     }
     if (last > where.end) where.end = text_.construct_end(last, "endwhere");
     if (!is_known) {
-        add_unknown(from, words_for_operation(from), into);
+        add_unknown(from, words_for_operation(from), into, where);
         return;
     }
     const ElementBody body = [&](const std::vector<int>& places, std::vector<int>& inner) {

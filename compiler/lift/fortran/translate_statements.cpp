@@ -77,8 +77,7 @@ void StatementTranslator::translate_operation(const mlir::Operation& from, std::
 }
 
 void StatementTranslator::add_unknown(const mlir::Operation& from, const std::string& what,
-                                      std::vector<int>& into) {
-    const SourceRange where = place_of(from);
+                                      std::vector<int>& into, SourceRange where) {
     const int made = build_.unknown(trouble_of(from).value_or(what), where);
     std::set<int> given;
     mention(from, given);

@@ -33,7 +33,11 @@ private:
                         std::vector<int>& into);
     void translate_operation(const mlir::Operation& from, std::vector<int>& into);
     // What is not understood may change what it is given, and nothing else.
-    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into);
+    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into) {
+        add_unknown(from, what, into, place_of(from));
+    }
+    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into,
+                     SourceRange where);
     // Why a variable that it is given is not understood.
     std::optional<std::string> trouble_of(const mlir::Operation& from);
     // The variables that an operation is given, or what is in it.

@@ -57,7 +57,7 @@ subroutine masked(n, m, u, w)
   where (u > 0.5d0)
     w = sqrt(u)
   elsewhere (u < 0.25d0)
-    w = -u
+    w = merge(-1.0d0, 2.0d0, n > m)
   end where
   where (w > 1)
     u = w + 1
