@@ -99,7 +99,7 @@ void StatementTranslator::add_unknown(const mlir::Operation& from, const std::st
                      starts(from.name, "hlfir.forall") ||
                      (from.name == "hlfir.assign" &&
                       module_.value(from.operands[1]).type.find("!fir.array") != std::string::npos);
-    around.text = what;
+    around.text = build_.expr(made).text;
     into.push_back(statement);
     something_changes();
 }

@@ -197,6 +197,16 @@ subroutine for_all(n, a)
   end do
 end subroutine
 
+! case member_array refused: `m` is of a type that is not understood: an array of a derived type
+subroutine member_array(m, a)
+  type :: mesh
+    real(8) :: u(100)
+  end type
+  type(mesh) :: m
+  real(8) :: a(100)
+  m%u = a
+end subroutine
+
 ! case kept refused: `calls` keeps its value from call to call: a variable that is saved
 subroutine kept(n, a)
   integer, intent(in) :: n
