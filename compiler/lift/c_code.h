@@ -127,6 +127,9 @@ struct Statement {
     int step = -1;
     bool is_opaque = false;  // as of Expr
     bool is_loop = false;    // of whatever kind
+    // Of for_loop: all its iterations read what was there before any of them writes, as in assignments of
+    // whole arrays.
+    bool reads_first = false;
     std::string text;
     SourceRange where;
 };
@@ -161,6 +164,8 @@ struct Unit {
     bool is_cxx = false, is_cuda = false, is_fortran = false;
     // Of Fortran's arrays of assumed shape: parameters that stand for how long their axes are.
     std::map<int, std::vector<int>> shapes;
+    // And other such lengths, by name, that are the same as one: their arrays are assigned to each other.
+    std::map<int, std::vector<std::string>> same_lengths;
     // Of a kernel that the file launches, always with as many threads a block: how many.
     std::optional<std::array<std::int64_t, 3>> block;
     bool has_kokkos = false;  // it uses views or loops of Kokkos, by the header of haloc lift's own

@@ -38,6 +38,7 @@ void Executor::check_bound(const c::Statement& loop, const Header& header,
 
 Executor::Header Executor::read_header(const c::Statement& loop) {
     Header header;
+    header.reads_first = loop.reads_first;
     header.where = {loop.where.begin, loop.where.begin};
     if (loop.statements[1] >= 0) header.where.end = statement(loop.statements[1]).where.begin;
     if (header.where.end > header.where.begin) --header.where.end;
@@ -221,6 +222,7 @@ int Executor::add_loop(const Header& header) {
     made.upper = header.upper;
     made.descending = header.descending;
     made.parallel = header.parallel;
+    made.reads_first = header.reads_first;
     made.where = header.where;
     model_.loops.push_back(made);
     return static_cast<int>(model_.loops.size()) - 1;
@@ -274,8 +276,8 @@ void Executor::run_loop(const c::Statement& loop) {
     }
     const State before = state_;
     const auto count = (header.upper - header.lower).constant();
-    const bool can_unroll =
-        count && *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
+    const bool can_unroll = count && !header.reads_first &&
+                            *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
     const int loop_id = add_loop(header);
     const auto where = std::tuple(rest_, open_loops_, active_, declared_);
     const std::size_t reads_before = model_.reads.size();

@@ -127,7 +127,7 @@ private:
         int variable = -1;
         Polynomial lower, upper;
         std::int64_t step = 1;
-        bool descending = false, parallel = false;
+        bool descending = false, parallel = false, reads_first = false;
         bool is_window = false;  // of a fixed number of cells around that of a loop around it
         // Of a window that is cut off at an edge: its first cell there, and the one behind its last.
         std::optional<Polynomial> cut_low, cut_high;

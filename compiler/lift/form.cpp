@@ -274,6 +274,7 @@ private:
             const auto apart = (q.axes[at].offset + offset[at] - p.axes[at].offset).constant();
             if (!apart) throw Refusal(where, "how far this is from what is written is not known");
             if (*apart == 0) continue;
+            if (loop.reads_first) return 1;
             if (loop.parallel)
                 throw Refusal(
                     where, loop.name.starts_with("thread ")

@@ -113,11 +113,13 @@ void exclude_aliases(const Model& model, bool no_alias) {
         }
         if (no_alias) continue;
         for (const Scalar& scalar : model.scalars) {
-            const bool may_change = scalar.in_memory && !target.is_restrict &&
-                                    (scalar.symbol >= 0 || is_used(model, scalar)) &&
-                                    target.origin != Object::Origin::local &&
-                                    scalar.number == target.number && !(target.is_own && scalar.is_apart) &&
-                                    !(target.is_vector && !scalar.members.empty());  // of an object
+            const bool are_two_globals = target.origin == Object::Origin::global && scalar.is_apart &&
+                                         scalar.members.empty() && scalar.variable != target.variable;
+            const bool may_change =
+                scalar.in_memory && !target.is_restrict && (scalar.symbol >= 0 || is_used(model, scalar)) &&
+                target.origin != Object::Origin::local && scalar.number == target.number &&
+                !are_two_globals && !(target.is_own && scalar.is_apart) &&
+                !(target.is_vector && !scalar.members.empty());  // of an object
             if (may_change)
                 throw Refusal(where,
                               "`" + target.name + "` is written here, and `" + scalar.access +

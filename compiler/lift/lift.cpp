@@ -464,6 +464,15 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
         if (each.assumed)
             append_wrapped(text, fmt::format("Assumes that {} = {}.", access_of(model, each), *each.assumed));
     }
+    for (const auto& [length, others] : lifted.unit.same_lengths) {
+        const bool is_used = std::ranges::any_of(model.scalars, [length](const Scalar& each) {
+            return each.variable == length && each.symbol >= 0;
+        });
+        for (const std::string& each : others) {
+            const std::string& name = lifted.unit.variables[static_cast<std::size_t>(length)].name;
+            if (is_used) append_wrapped(text, fmt::format("Assumes that {} = {}.", each, name));
+        }
+    }
     for (const std::string& each : lifted.form.assumptions)
         append_wrapped(text, "Assumes that " + each + ".");
     for (const auto& [id, name] : lifted.spec.fields) {

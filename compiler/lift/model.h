@@ -99,6 +99,7 @@ struct Loop {
     std::string name;
     Polynomial lower, upper;  // half-open
     bool descending = false, parallel = false, is_time = false;
+    bool reads_first = false;  // as of c::Statement
     SourceRange where;
 };
 

@@ -52,6 +52,8 @@ enum class Mutation : std::uint8_t {
     // Of Fortran (tests/lift/fortran_test.cpp).
     swap_subscripts,   // the last one goes along the row
     drop_lower_bound,  // arrays begin at 0
+    drop_section,      // it begins where its array begins
+    swap_ways,         // an IF that is made of blocks goes the other way
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -23,6 +23,7 @@ void Flow::walk(int id, int parent) {
     parents_[id] = parent;
     const int begin = next_++;
     if (each.kind == StatementKind::goto_statement || each.is_opaque) is_unclear_ = true;
+    may_change_ = may_change_ || each.is_opaque;
     if (each.kind == StatementKind::declare) {
         for (const int declared : each.variables) {
             const c::Variable& named = variable(declared);
@@ -86,7 +87,7 @@ void Flow::walk_closure(const c::Expr& closure, int at) {
 void Flow::walk_expr(int id, int at) {
     if (id < 0) return;
     const c::Expr& from = expr(id);
-    if (from.is_opaque) is_unclear_ = true;
+    if (from.is_opaque) is_unclear_ = may_change_ = true;
     switch (from.kind) {
         case ExprKind::variable:
             read(from.variable);
@@ -163,7 +164,9 @@ std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
 }
 
 bool Flow::changes_between(int id, int from, int nest) const {
-    if (is_unclear_ || is_escaped(id)) return true;
+    if (may_change_ || is_escaped(id)) return true;
+    if (is_unclear_)
+        return std::ranges::any_of(changes_, [id](const Change& each) { return each.variable == id; });
     const auto loop = repeated(nest, from);
     return std::any_of(changes_.begin(), changes_.end(), [&](const Change& each) {
         if (each.variable != id || each.at == from) return false;

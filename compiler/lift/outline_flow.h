@@ -70,7 +70,9 @@ private:
     CallEffects calls_;
     int body_;
     int next_ = 0;
-    bool is_unclear_ = false, in_closure_ = false;
+    bool is_unclear_ = false;  // anything may come before anything
+    bool may_change_ = false;  // and anything may be changed
+    bool in_closure_ = false;
     std::vector<Change> changes_;
     std::map<int, std::pair<int, int>> ranges_;  // of statements: numbers from, to
     std::map<int, int> repeats_from_;            // of loops: where what they repeat begins

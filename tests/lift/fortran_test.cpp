@@ -107,7 +107,10 @@ TEST_CASE("running Fortran finds faults of the lifter") {
         {"boxes", {Mutation::swap_subscripts, Mutation::swap_difference}},
         {"pressure_of", {Mutation::drop_lower_bound}},
         {"choices", {Mutation::swap_extremes}},
-        {"logic", {Mutation::drop_else, Mutation::drop_minus}}};
+        {"logic", {Mutation::drop_else, Mutation::drop_minus}},
+        {"masked_sections", {Mutation::drop_section}},
+        {"skips", {Mutation::swap_ways}},
+        {"returns_early", {Mutation::swap_ways}}};
     for (const LiftCase& each : halo::test::fortran_cases()) {
         const auto found = faults.find(each.function);
         if (found == faults.end()) continue;
@@ -153,7 +156,6 @@ TEST_CASE("branches that no run has taken are said") {
     const TemporaryFolder folder;
     Options options;
     options.source.file = folder / "seldom.f90";
-    options.source.function = "seldom";
     std::ofstream(options.source.file) << R"(subroutine seldom(n, a, b)
   integer, intent(in) :: n
   real(8) :: a(n), b(n)
@@ -163,12 +165,26 @@ TEST_CASE("branches that no run has taken are said") {
     if (a(i) > 1.0d6 .and. a(i) < 2.0d6) b(i) = 0
   end do
 end subroutine
+subroutine seldom_masked(n, a, b)
+  integer, intent(in) :: n
+  real(8) :: a(n), b(n)
+  where (a(1:n-1) > 1.0d6)
+    b(2:n) = a(2:n)
+  elsewhere
+    b(2:n) = 0
+  end where
+end subroutine
 )";
     const FortranFile file(options.source);
-    const Verdict verdict = verify_function(options, lift_nests(options, file), file);
-    CHECK(verdict.difference == "");
-    CHECK(verdict.left == "in line 7 a condition was never seen both ways");
-    CHECK(verdict.sentences.front().front() == "Not verified: " + verdict.left + ".");
+    const auto look = [&](const std::string& function, const std::string& line) {
+        options.source.function = function;
+        const Verdict verdict = verify_function(options, lift_nests(options, file), file);
+        CHECK(verdict.difference == "");
+        CHECK(verdict.left == "in line " + line + " a condition was never seen both ways");
+        CHECK(verdict.sentences.front().front() == "Not verified: " + verdict.left + ".");
+    };
+    look("seldom", "7");
+    look("seldom_masked", "13");
 }
 
 TEST_CASE("modules of a file beside it are found") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "compiler/lift/fortran/unit_builder.h"
 
@@ -87,7 +88,7 @@ private:
         const std::uint32_t first = text_.line_begin(first_statement());
         const SourceRange nest = lifted_.outline->where;
         const std::uint32_t begin = text_.line_begin(nest.begin), end = text_.next_line(nest.end - 1);
-        check_alone(begin, nest.begin);
+        check_alone(begin, nest);
         if (declarations > first)
             throw SourceError("`" + procedure_.name + "` cannot be cut out of the text");
         std::vector<std::string> names;
@@ -136,9 +137,13 @@ private:
         }
         return first;
     }
-    void check_alone(std::uint32_t line, std::uint32_t at) const {
+    void check_alone(std::uint32_t line, SourceRange nest) const {
         const std::size_t word = text_.text().find_first_not_of(" \t0123456789", line);
-        if (word != at) throw SourceError("the loops share their first line with something else");
+        const std::string& all = text_.text();
+        const std::size_t next = std::min(all.find_first_not_of(" \t\r", nest.end), all.size() - 1);
+        const bool goes_on = all[nest.end - 1] == ';' || (all[next] != '\n' && all[next] != '!');
+        if (word != nest.begin || goes_on)
+            throw SourceError("the loops share their first line, or their last one, with something else");
     }
 
     // ---- the call
@@ -192,6 +197,7 @@ private:
             names.back() += "_l";
         }
         add_globals(declared, before);
+        add_global_arrays(declared, before, after);
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i)
             add_result(i, name_of, declared, before, after);
         return "subroutine halo_lift_call(halo_v) bind(c, name=\"halo_lift_call\")\n"
@@ -218,7 +224,7 @@ private:
         for (const int each : found->second) {
             const int scalar = scalar_of(each);
             lengths.push_back(scalar < 0 ? "1000" : fmt::format("halo_length_{}", each));
-            if (scalar < 0) continue;
+            if (scalar < 0 || !lengths_.insert(each).second) continue;
             declared += fmt::format("integer, pointer :: {}\n", lengths.back());
             before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
                                   add_value({HarnessValue::Kind::scalar, scalar, -1}), lengths.back());
@@ -238,6 +244,25 @@ private:
                                   add_value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}), name);
             before +=
                 fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
+        }
+    }
+    // Arrays of modules, too. No more of one is in memory than the loops need.
+    void add_global_arrays(std::string& declared, std::string& before, std::string& after) {
+        for (std::size_t i = 0; i < lifted_.model.objects.size(); ++i) {
+            const Object& each = lifted_.model.objects[i];
+            const bool is_global = each.variable >= 0 && each.role_of < 0 &&
+                                   variable(each.variable).storage == c::Variable::Storage::global;
+            if (!is_global) continue;
+            const int object = static_cast<int>(i);
+            const std::string name = fmt::format("halo_array_{}", i + 1), &own = variable(each.variable).name;
+            declared += fmt::format("{}, pointer, contiguous :: {}(:)\ninteger(8), pointer :: {}_n\n",
+                                    type_name(each.number, false), name, name);
+            before += fmt::format(
+                "call c_f_pointer(halo_v({}), {}_n)\ncall c_f_pointer(halo_v({}), {}, [{}_n])\n"
+                "{} = reshape({}, shape({}), pad={}(1:1))\n",
+                add_value({HarnessValue::Kind::length, object, -1}), name,
+                add_value({HarnessValue::Kind::array, object, -1}), name, name, own, name, own, name);
+            after += fmt::format("{} = reshape({}, [{}_n])\n", name, own, name);
         }
     }
     void add_result(std::size_t i, const std::map<int, std::string>& name_of, std::string& declared,
@@ -265,6 +290,7 @@ private:
     const Procedure& procedure_;
     const SourceText& text_;
     FortranHarness made_;
+    std::set<int> lengths_;  // that are declared
 };
 
 }  // namespace

@@ -216,8 +216,11 @@ private:
             take(",");
         }
         if (take("[")) {
-            made->has_successors = true;
-            skip_to(']');
+            do {
+                expect("^");
+                made->successors.emplace_back(word());
+            } while (take(","));
+            expect("]");
         }
         if (take("<{")) {
             dictionary(*made);
@@ -251,10 +254,6 @@ private:
         expect("=");
         return made;
     }
-    void skip_to(char end) {
-        at_ = std::min(text_.find(end, at_), text_.size());
-        expect(std::string_view(&end, 1));
-    }
     void dictionary(Operation& made) {
         while (!take("}")) {
             const std::string key = peek() == '"' ? string() : std::string(word());
@@ -284,7 +283,7 @@ private:
     }
     Block head() {
         Block made;
-        word();
+        made.name = word();
         if (take("(")) {
             while (!take(")")) {
                 expect("%");

@@ -26,7 +26,7 @@ struct Operation {
     std::map<std::string, std::string> attributes;  // properties, too; as they are written
     std::vector<std::vector<Block>> regions;
     std::vector<std::string> operand_types;
-    bool has_successors = false;  // it goes on in another block
+    std::vector<std::string> successors;  // the blocks in which it may go on, by their names
     Location where;
 
     // Empty where there is none.
@@ -37,6 +37,7 @@ struct Operation {
 };
 
 struct Block {
+    std::string name;            // of the first block: empty where nothing is said
     std::vector<int> arguments;  // values
     std::vector<std::unique_ptr<Operation>> operations;
 };

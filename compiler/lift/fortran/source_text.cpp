@@ -114,14 +114,22 @@ std::string SourceText::first_letters(std::uint32_t begin, std::size_t count) co
     return made;
 }
 
+// Constructs in it may end in between, and their last part may be empty.
+std::uint32_t SourceText::construct_end(std::uint32_t last, const std::string& word) const {
+    std::uint32_t next = next_statement(last);
+    const auto is = [&](const std::string& wanted) { return first_letters(next, 9).rfind(wanted, 0) == 0; };
+    while (!is(word) && (is("endif") || is("endselect") || is("endwhere") || is("else") || is("case")))
+        next = next_statement(statement_end(next));
+    return is(word) ? statement_end(next) : last;
+}
+
 std::uint32_t SourceText::loop_end(std::uint32_t begin, std::uint32_t last) const {
     const std::string head = first_letters(begin, 12);  // `do10i=1,n`
     std::string label;
     for (std::size_t i = 2; head.rfind("do", 0) == 0 && i < head.size() && std::isdigit(head[i]); ++i)
         label += head[i];
     if (label.empty()) {
-        const std::uint32_t next = next_statement(last);
-        return first_letters(next, 5) == "enddo" ? statement_end(next) : last;
+        return construct_end(last, "enddo");
     }
     for (std::uint32_t line = next_line(begin); line < text_.size(); line = next_line(line)) {
         const std::size_t digits = text_.find_first_not_of(" \t0", line);

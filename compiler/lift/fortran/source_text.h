@@ -27,6 +27,8 @@ public:
     // Behind the end of a DO, given where it begins and where the last statement in it ends: behind END DO,
     // or the statement with the label that the DO names. Where neither is found, the latter.
     std::uint32_t loop_end(std::uint32_t begin, std::uint32_t last) const;
+    // The same of a construct that ends with that word: `endwhere`.
+    std::uint32_t construct_end(std::uint32_t last, const std::string& word) const;
     std::uint32_t next_line(std::uint32_t at) const;  // where it begins
     std::uint32_t line_begin(std::uint32_t at) const;
 

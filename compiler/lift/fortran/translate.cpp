@@ -1,43 +1,19 @@
 #include "compiler/lift/fortran/translate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <optional>
 #include <set>
 
-#include "compiler/lift/fortran/translate_variables.h"
+#include "compiler/lift/fortran/translate_statements.h"
 
 namespace halo::lift::fortran {
 
 namespace {
 
-using c::Number;
-using ExprKind = c::Expr::Kind;
 using StatementKind = c::Statement::Kind;
 
-std::string words_for_operation(const mlir::Operation& from) {
-    const std::string callee = without(from.attribute("callee"), "@");
-    if (starts(callee, "_FortranA"))
-        return "this is left to the library of Fortran, whose `" + callee.substr(9) +
-               "` is not understood: input, output and functions of whole arrays are not followed";
-    if (from.name == "fir.call")
-        return "`" + (callee.empty() ? "a procedure" : last_name(callee)) +
-               "` is called here: calls of procedures are not followed in Fortran";
-    if (starts(from.name, "hlfir.where") || starts(from.name, "hlfir.forall"))
-        return "WHERE and FORALL are not understood";
-    if (from.name == "fir.do_loop") return "this kind of DO is not understood";
-    if (from.name == "fir.iterate_while") return "a loop that ends early is not understood";
-    if (from.name == "hlfir.assign" || starts(from.name, "hlfir.elemental"))
-        return "assignments of whole arrays and of sections are not understood; DO loops are";
-    if (starts(from.name, "omp.") || starts(from.name, "acc."))
-        return "a directive is part of the program here: leave -fopenmp and -fopenacc out";
-    return "this is not understood: flang has `" + from.name + "` for it";
-}
-
-class Translator : public VariableTranslator {
+class Translator : public StatementTranslator {
 public:
-    using VariableTranslator::VariableTranslator;
+    using StatementTranslator::StatementTranslator;
 
     c::Unit run(const Procedure& procedure) {
         const mlir::Operation& code = *procedure.code;
@@ -62,8 +38,11 @@ public:
             const int variable = argument_variables_.count(argument) ? argument_variables_.at(argument) : -1;
             if (variable >= 0) function.parameters.push_back(variable);
         }
+        name_lengths();
+        std::set<int> lengths;
         for (const auto& [array, sizes] : build_.unit.shapes)
-            function.parameters.insert(function.parameters.end(), sizes.begin(), sizes.end());
+            lengths.insert(sizes.begin(), sizes.end());
+        function.parameters.insert(function.parameters.end(), lengths.begin(), lengths.end());
         function.body = id;
         return std::move(build_.unit);
     }
@@ -75,233 +54,6 @@ private:
         const std::uint32_t end = text_.statement_end(begin);
         const std::size_t list = text_.text().find('(', begin);
         return {begin, list < end ? static_cast<std::uint32_t>(list) : end};
-    }
-
-    // ---- statements
-
-    void translate_blocks(const std::vector<mlir::Block>& blocks, const mlir::Operation& around,
-                          std::vector<int>& into) {
-        if (blocks.empty()) return;
-        if (blocks.size() == 1) {
-            translate_list(blocks.front().operations, 0, into);
-            return;
-        }
-        for (const auto& each : blocks.front().operations) {
-            if (!translate_value(*each) && each->name == "hlfir.declare") declare(*each, into);
-        }
-        const mlir::Operation* leaves = &around;
-        for (const auto& each : blocks.front().operations) {
-            if (each->has_successors) leaves = each.get();
-        }
-        add_unknown(*leaves,
-                    "EXIT, CYCLE, GO TO, SELECT CASE, DO WHILE, and RETURN before the end are not followed",
-                    into);
-    }
-    void translate_list(const std::vector<std::unique_ptr<mlir::Operation>>& list, std::size_t first,
-                        std::vector<int>& into) {
-        for (std::size_t i = first; i < list.size(); ++i)
-            translate_operation(*list[i], into);
-    }
-
-    void translate_operation(const mlir::Operation& from, std::vector<int>& into) {
-        // They make addresses, for something that follows.
-        static const std::set<std::string> silent{
-            "fir.absent",        "fir.address_of",  "fir.alloca",    "fir.assumed_size_extent",
-            "fir.coordinate_of", "fir.dummy_scope", "fir.embox",     "fir.result",
-            "fir.shape",         "fir.shape_shift", "fir.shift",     "fir.undefined",
-            "fir.zero_bits",     "hlfir.as_expr",   "hlfir.destroy", "hlfir.end_associate"};
-        if (silent.count(from.name) || translate_value(from)) return;
-        if (from.name == "fir.convert") return;  // of an address
-        if (from.name == "hlfir.declare") {
-            declare(from, into);
-        } else if (from.name == "hlfir.assign" || from.name == "fir.store") {
-            translate_store(from, into);
-        } else if (from.name == "fir.do_loop") {
-            translate_loop(from, into);
-        } else if (from.name == "fir.if" && from.results.empty()) {
-            translate_branch(from, into);
-        } else if (from.name == "func.return") {
-            translate_return(from, into);
-        } else {
-            add_unknown(from, words_for_operation(from), into);
-        }
-    }
-    // What is not understood may change what it is given, and nothing else.
-    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into) {
-        const SourceRange where = place_of(from);
-        const int made = build_.unknown(trouble_of(from).value_or(what), where);
-        std::set<int> given;
-        mention(from, given);
-        for (const int id : given) {
-            const bool is_number = build_.type(unit_variable(id).type).kind == c::Type::Kind::number ||
-                                   build_.type(unit_variable(id).type).is_reference;
-            const int named = build_.variable(id, where);
-            const int part = is_number && is_changed(id)
-                                 ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
-                                              where, {named})
-                                 : build_.read(named);
-            build_.expr(made).operands.push_back(part);
-        }
-        build_.expr(made).is_opaque = from.has_successors;
-        const int statement = add_expression(made, where);
-        c::Statement& around = build_.unit.statements[static_cast<std::size_t>(statement)];
-        around.is_loop = from.has_successors || from.name == "fir.do_loop";
-        around.text = what;
-        into.push_back(statement);
-        something_changes();
-    }
-    // Why a variable that it is given is not understood.
-    std::optional<std::string> trouble_of(const mlir::Operation& from) {
-        for (const int each : from.operands) {
-            const int place = held(each).place;
-            if (place >= 0 && build_.expr(place).kind == ExprKind::unknown) return build_.expr(place).text;
-        }
-        return std::nullopt;
-    }
-    // The variables that an operation is given, or what is in it.
-    void mention(const mlir::Operation& from, std::set<int>& into) {
-        for (const int each : from.operands)
-            mention_value(each, into);
-        for (const auto& region : from.regions) {
-            for (const mlir::Block& block : region) {
-                for (const auto& each : block.operations)
-                    mention(*each, into);
-            }
-        }
-    }
-    void mention_value(int value, std::set<int>& into) {
-        const Held& known = held(value);
-        if (known.place >= 0)
-            mention_expr(known.place, into);
-        else if (known.expr < 0 && maker(value) != nullptr)
-            mention(*maker(value), into);
-    }
-    void mention_expr(int id, std::set<int>& into) {
-        const c::Expr from = build_.expr(id);
-        if (from.kind == ExprKind::variable) into.insert(from.variable);
-        if (from.kind == ExprKind::subscript || from.kind == ExprKind::convert)
-            mention_expr(from.operands[0], into);
-    }
-    int add_expression(int expr, SourceRange where) {
-        c::Statement made;
-        made.kind = StatementKind::expression;
-        made.expr = expr;
-        made.where = where;
-        return build_.add(std::move(made));
-    }
-    int assignment(int place, int value, SourceRange where) {
-        return build_.add(ExprKind::assign, build_.expr(place).type, where, {place, value}, "=");
-    }
-
-    void translate_store(const mlir::Operation& from, std::vector<int>& into) {
-        const mlir::Operation* loop = maker(from.operands[0]);
-        if (loop != nullptr && loop->name == "fir.do_loop") return;  // what counts has its last value
-        const SourceRange where = place_of(from);
-        const Held to = held(from.operands[1]);
-        const bool is_number = to.place >= 0 && to.array == nullptr && held(from.operands[0]).expr >= 0;
-        if (!is_number) {
-            add_unknown(from, words_for_operation(from), into);
-            return;
-        }
-        int value = number(from.operands[0], where);
-        const int place = is_current(to.version)
-                              ? build_.copy(to.place, where)
-                              : build_.unknown(
-                                    "the subscripts of this were read before something else "
-                                    "has changed",
-                                    where);
-        const Number type = build_.number_of(place);
-        if (build_.number_of(value) != type && build_.number_of(value) != Number::none)
-            value = build_.convert(value, build_.number_type(type));
-        into.push_back(add_expression(assignment(place, value, where), where));
-        something_changes();
-    }
-
-    void translate_branch(const mlir::Operation& from, std::vector<int>& into) {
-        c::Statement made;
-        made.kind = StatementKind::branch;
-        made.where = place_of(from);
-        made.expr = number(from.operands[0], made.where);
-        for (const auto& region : from.regions) {
-            c::Statement side;
-            side.kind = StatementKind::block;
-            side.where = made.where;
-            translate_blocks(region, from, side.statements);
-            const bool is_left_out = side.statements.empty() && !made.statements.empty();
-            if (!is_left_out) made.statements.push_back(build_.add(std::move(side)));
-        }
-        into.push_back(build_.add(std::move(made)));
-        something_changes();
-    }
-
-    void translate_return(const mlir::Operation& from, std::vector<int>& into) {
-        if (from.operands.empty()) return;
-        c::Statement made;
-        made.kind = StatementKind::return_statement;
-        made.where = place_of(from);
-        made.expr = number(from.operands[0], made.where);
-        build_.unit.functions[0].result = build_.expr(made.expr).type;
-        into.push_back(build_.add(std::move(made)));
-    }
-
-    // What a DO counts by is the first thing that its body is given; it is stored first, and counted last.
-    bool is_plain_loop(const mlir::Operation& from) const {
-        if (from.operands.size() != 4 || from.regions.size() != 1 || from.regions[0].size() != 1)
-            return false;
-        const mlir::Block& body = from.regions[0].front();
-        if (body.arguments.size() != 2 || body.operations.size() < 2) return false;
-        const mlir::Operation& first = *body.operations.front();
-        const mlir::Operation& last = *body.operations.back();
-        if (first.name != "fir.store" || first.operands[0] != body.arguments[1]) return false;
-        if (last.name != "fir.result" || last.operands.size() != 2) return false;
-        const mlir::Operation* counted = maker(last.operands[1]);
-        if (counted == nullptr || counted->name != "arith.addi") return false;
-        const mlir::Operation* read = maker(counted->operands[0]);
-        return read != nullptr && read->name == "fir.load" &&
-               maker(read->operands[0]) == maker(first.operands[1]) &&
-               constant(counted->operands[1]) == constant(from.operands[2]);
-    }
-    void translate_loop(const mlir::Operation& from, std::vector<int>& into) {
-        c::Statement made;
-        made.where = place_of(from);
-        const std::optional<std::int64_t> step = constant(from.operands[2]);
-        if (!is_plain_loop(from) || !step || *step == 0) {
-            add_unknown(from, step ? words_for_operation(from) : "by how much this DO counts is not known",
-                        into);
-            return;
-        }
-        const mlir::Block& body = from.regions[0].front();
-        const int counter = held(body.operations.front()->operands[1]).place;
-        const SourceRange head = made.where;
-        const auto name = [&] { return build_.copy(counter, head); };
-        const int lower = number(before_widening(from.operands[0]), head);
-        const int upper = number(before_widening(from.operands[1]), head);
-        const Number type = build_.number_of(counter);
-        const auto fit = [&](int bound) {
-            return build_.number_of(bound) == type ? bound : build_.convert(bound, build_.number_type(type));
-        };
-        made.kind = StatementKind::for_loop;
-        made.is_loop = true;
-        made.statements.push_back(add_expression(assignment(name(), fit(lower), head), head));
-        made.expr = build_.binary(*step > 0 ? "<=" : ">=", Number::boolean, build_.read(name()), fit(upper));
-        made.step = step_of(name(), *step, head);
-        something_changes();
-        c::Statement inner;
-        inner.kind = StatementKind::block;
-        translate_list(body.operations, 1, inner.statements);
-        const SourceRange last = place_of(*body.operations.back());
-        inner.where = {std::min(head.end + 1, last.begin), std::max(head.end + 1, last.end)};
-        made.where.end = text_.loop_end(head.begin, std::max(head.end, last.end));
-        made.statements.push_back(build_.add(std::move(inner)));
-        into.push_back(build_.add(std::move(made)));
-        something_changes();
-    }
-    int step_of(int counter, std::int64_t step, SourceRange where) {
-        const int type = build_.expr(counter).type;
-        if (step == 1 || step == -1)
-            return build_.add(ExprKind::step, type, where, {counter}, step == 1 ? "++x" : "--x");
-        const int by = build_.whole(std::abs(step), build_.number_of(counter), where);
-        return build_.add(ExprKind::assign, type, where, {counter, by}, step > 0 ? "+=" : "-=");
     }
 };
 
@@ -323,9 +75,11 @@ std::vector<Procedure> procedures(const mlir::Module& module, const SourceText& 
             made.is_inner = unique.find('F') != std::string::npos;
             if (starts(unique, "_QM")) made.module = unique.substr(3, unique.find_first_of("PFS", 3) - 3);
             made.code = each.get();
-            for (const auto& operation : each->regions[0].back().operations) {
-                if (operation->name != "func.return" || operation->where.line == 0) continue;
-                const std::uint32_t begin = text.offset(operation->where.line, operation->where.column);
+            for (const mlir::Block& block : each->regions[0]) {
+                const mlir::Operation* last =
+                    block.operations.empty() ? nullptr : block.operations.back().get();
+                if (last == nullptr || last->name != "func.return" || last->where.line == 0) continue;
+                const std::uint32_t begin = text.offset(last->where.line, last->where.column);
                 made.end = text.next_line(text.statement_end(begin));
             }
             all.push_back(std::move(made));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 
 #include "compiler/lift/mutation.h"
@@ -122,6 +123,10 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
         translate_lengths(from);
         return true;
     }
+    if (from.name == "hlfir.elemental" || from.name == "hlfir.apply" || from.name == "hlfir.as_expr") {
+        translate_elements(from);
+        return true;
+    }
     if (from.results.size() != 1 || !from.regions.empty()) return false;
     const std::string& type = module_.value(from.results[0]).type;
     const Number number = number_named(type);
@@ -196,37 +201,34 @@ void ValueTranslator::translate_load(const mlir::Operation& from) {
         is_number ? build_.read(source.place)
                   : build_.unknown("what is read here is no number that is understood", place_of(from));
     build_.expr(read).where = place_of(from);
-    held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? version_ : source.version};
+    const bool is_steady = is_number && build_.expr(source.place).kind == ExprKind::variable &&
+                           steady_.count(build_.expr(source.place).variable) > 0;
+    const int now = is_steady ? -1 : version_;
+    held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? now : source.version};
 }
 
-// An element of an array: a[k - lower][j - lower], the first subscript last.
 void ValueTranslator::translate_element(const mlir::Operation& from) {
     const Held of = held_[from.operands[0]];
     const SourceRange where = place_of(from);
-    const std::size_t count = from.operands.size() - 1;
-    const bool is_element = from.attribute("is_triplet").find("true") == std::string::npos &&
-                            from.attribute("component").empty() && from.attribute("complex_part").empty() &&
-                            of.array != nullptr && count == of.array->lower.size();
-    if (!is_element) {
+    const bool is_section = from.attribute("is_triplet").find("true") != std::string::npos;
+    const bool is_part = !from.attribute("component").empty() || !from.attribute("complex_part").empty();
+    const bool is_array = of.array != nullptr || of.section != nullptr;
+    if (is_part || !is_array) {
         const bool is_unknown = of.place >= 0 && build_.expr(of.place).kind == ExprKind::unknown;
-        const std::string what = is_unknown ? build_.expr(of.place).text
-                                 : from.attribute("component").empty()
-                                     ? "sections of arrays are not understood, single elements are"
-                                     : "members of derived types are not understood";
-        held_[from.results[0]] = {-1, build_.unknown(what, where), nullptr, -1};
-        return;
+        const std::string what =
+            is_unknown ? build_.expr(of.place).text
+            : is_part  ? "members of derived types and parts of complex numbers are not understood"
+                       : "an element of this is not understood";
+        held_[from.results[0]] = {-1, build_.unknown(what, where)};
+    } else if (is_section) {
+        translate_section(from);
+    } else {
+        std::vector<int> subscripts;
+        for (std::size_t i = 1; i < from.operands.size(); ++i)
+            subscripts.push_back(held_[before_widening(from.operands[i])].expr);
+        int version = version_of(from);
+        held_[from.results[0]] = {-1, element(of, subscripts, where), nullptr, version};
     }
-    int at = build_.read(of.place);
-    build_.expr(at).where = where;
-    for (std::size_t level = 0; level < count; ++level) {
-        const c::Type type = build_.type(build_.expr(at).type);
-        if (type.kind == c::Type::Kind::array) at = build_.convert(at, build_.pointer_to(type.element));
-        const std::size_t axis = has(Mutation::swap_subscripts) ? level : count - 1 - level;
-        const int subscript = held_[before_widening(from.operands[1 + axis])].expr;
-        at = build_.add(ExprKind::subscript, type.element, where,
-                        {at, from_lower(subscript, of.array->lower[axis], where)});
-    }
-    held_[from.results[0]] = {-1, at, nullptr, version_of(from)};
 }
 
 // How long an axis of an array of assumed shape is, between where it begins and how far apart its elements
@@ -253,7 +255,6 @@ int ValueTranslator::from_lower(int index, int lower, SourceRange where) {
     return sized("-", index, first);
 }
 
-// In 64 bits where one of the two has them.
 int ValueTranslator::sized(const std::string& op, int left, int right) {
     const auto is_wide = [&](int id) { return build_.number_of(id) == Number::i64; };
     const Number type = is_wide(left) || is_wide(right) ? Number::i64 : Number::i32;
@@ -280,13 +281,21 @@ void ValueTranslator::translate_conversion(const mlir::Operation& from) {
     } else if (before == after && starts(old_type, "!fir.logical") == starts(new_type, "!fir.logical")) {
         set(from, inner);
     } else if (starts(old_type, "!fir.logical") && after == Number::boolean) {
-        const int zero = build_.whole(0, before, place_of(from));
-        set(from, build_.binary("!=", Number::boolean, inner, zero));
+        set(from, truth(inner, place_of(from)));
     } else if (before == Number::none) {
         set(from, build_.unknown("this conversion is not understood", place_of(from)));
     } else {
         set(from, build_.convert(inner, build_.number_type(after)));
     }
+}
+
+int ValueTranslator::truth(int value, SourceRange where) {
+    const c::Expr& from = build_.expr(value);
+    const bool was_one =
+        from.kind == ExprKind::convert && build_.number_of(from.operands[0]) == Number::boolean;
+    return was_one
+               ? from.operands[0]
+               : build_.binary("!=", Number::boolean, value, build_.whole(0, build_.number_of(value), where));
 }
 
 void ValueTranslator::translate_comparison(const mlir::Operation& from) {
@@ -349,17 +358,27 @@ void ValueTranslator::translate_power(const mlir::Operation& from) {
                                    place_of(from)));
 }
 
-// SIGN(a, b). Fortran lets a processor take a zero below zero as a zero.
+// SIGN(a, b), in which a zero may be below zero: one by it is.
 void ValueTranslator::translate_sign(const mlir::Operation& from) {
     const Number type = number_named(module_.value(from.results[0]).type);
     const int of = build_.number_type(type);
     const SourceRange where = place_of(from);
     const int value = operand(from, 0), sign = operand(from, 1);
+    const auto real = [&](double number) {
+        const int made = build_.add(ExprKind::real, of, where);
+        build_.expr(made).real = number;
+        return made;
+    };
+    const auto below = [&](int number) { return build_.binary("<", Number::boolean, number, real(0)); };
     const int magnitude =
         build_.add(ExprKind::call, of, where, {value}, type == Number::f32 ? "fabsf" : "fabs");
-    const int zero = build_.add(ExprKind::real, of, where);
-    const int is_below = build_.binary("<", Number::boolean, sign, zero);
     const int minus = build_.add(ExprKind::unary, of, where, {magnitude}, "-");
+    if (build_.expr(sign).kind == ExprKind::real) {
+        set(from, std::signbit(build_.expr(sign).real) ? minus : magnitude);
+        return;
+    }
+    const int inverse = build_.binary("/", type, real(1), sign);
+    const int is_below = build_.binary("||", Number::boolean, below(sign), below(inverse));
     set(from, build_.add(ExprKind::conditional, of, where, {is_below, minus, magnitude}));
 }
 

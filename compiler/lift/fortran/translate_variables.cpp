@@ -129,7 +129,10 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     }
     const int id = static_cast<int>(build_.unit.variables.size());
     const SourceRange where = named.where;
-    if (changed_.count(&from)) changed_variables_.insert(id);
+    if (changed_.count(&from))
+        changed_variables_.insert(id);
+    else if (named.storage != Storage::global && !is_target(from))
+        steady_.insert(id);
     build_.unit.variables.push_back(std::move(named));
     const int place = trouble.empty() ? build_.variable(id, where) : build_.unknown(trouble, where);
     if (!shape.sizes.empty()) build_.unit.shapes[id] = shape.sizes;
@@ -160,8 +163,12 @@ VariableTranslator::Static VariableTranslator::static_of(const mlir::Operation& 
     made.is_local = symbol.find('F') != std::string::npos ||
                     declared.attribute("fortran_attrs").find("parameter") != std::string::npos;
     const std::string name = last_name(symbol);
-    if (!made.is_local && module_.value(declared.operands[0]).type.find("array") != std::string::npos)
-        made.trouble = fmt::format("`{}` is an array of a module: give it as an argument", name);
+    const std::string& type = module_.value(declared.operands[0]).type;
+    const std::vector<std::int64_t> lengths = array_type(type).lengths;
+    const bool is_fixed = !lengths.empty() && std::ranges::find(lengths, -1) == lengths.end();
+    if (!made.is_local && type.find("array") != std::string::npos && !is_fixed)
+        made.trouble = fmt::format(
+            "`{}` is an array of a module whose bounds are no numbers: give it as an argument", name);
     if (!made.is_local) return made;
     made.first = first_value(symbol, place_of(declared));
     if (changed_.count(&declared) || made.first < 0)
@@ -270,6 +277,7 @@ int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType
         if (said != nullptr && !array.is_box)
             lengths[axis] = length_of(said->operands[has_both ? 2 * axis + 1 : axis]);
     }
+    shape.lengths = lengths;
     int type = build_.number_type(array.number);
     for (std::size_t axis = 0; axis < rank; ++axis) {
         const bool is_pointer = is_argument && axis + 1 == rank;

@@ -32,6 +32,18 @@ subroutine choices(n, a, b, x)
   end do
 end subroutine
 
+! case signs: SIGN by zeros below zero, and by numbers that are written down
+subroutine signs(n, a, b, f, g)
+  integer, intent(in) :: n
+  real(8) :: a(n), b(n)
+  real(4) :: f(n), g(n)
+  integer :: i
+  do i = 1, n
+    b(i) = sign(a(i), 0 * a(i)) + sign(2.0d0, -a(i)) * sign(a(i), -1.0d0)
+    g(i) = sign(f(i) + 1, -(f(i) - f(i)))
+  end do
+end subroutine
+
 ! case logic: all relations and logical operators
 subroutine logic(n, k, on, a, b)
   implicit none

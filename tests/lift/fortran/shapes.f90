@@ -51,3 +51,38 @@ contains
   end subroutine
 
 end module
+
+! Arrays of a module, whose bounds are numbers.
+module fields_of_module
+  integer, parameter :: nx = 12, ny = 7
+  real(8) :: u(0:nx+1, 0:ny+1), w(0:nx+1, 0:ny+1) = 0
+  real(8) :: factor = 0.25
+contains
+
+  ! case step_of_module: arrays of the module, and an argument beside them
+  subroutine step_of_module(v)
+    real(8), intent(in) :: v(nx)
+    integer :: i, j
+    do j = 1, ny
+      do i = 1, nx
+        w(i,j) = factor * (u(i-1,j) + u(i+1,j) + u(i,j-1) + u(i,j+1)) + v(i)
+      end do
+    end do
+    u(1:nx,1:ny) = w(1:nx,1:ny)
+  end subroutine
+
+  ! case steps_of_module nests 2: nests of arrays of the module, and what is around them
+  subroutine steps_of_module(end)
+    real(8), intent(in) :: end
+    integer :: i, j, t
+    do t = 1, 100
+      do j = 1, ny
+        do i = 1, nx
+          w(i,j) = 0.25d0 * (u(i-1,j) + u(i+1,j) + u(i,j-1) + u(i,j+1))
+        end do
+      end do
+      if (w(3,3) < end) exit
+      u = w
+    end do
+  end subroutine
+end module
