@@ -155,6 +155,11 @@ TEST_CASE("replaced nests compile") {
         halo::lift::Options options = options_of(each);
         halo::lift::Nests found;
         const halo::lift::Replaced made = replaced(options, found);
+        if (each.file == "kokkos.cpp") {  // whose views' members a program cannot name
+            REQUIRE(made.left.size() == 1);
+            CHECK(std::string(made.left.front().what()).find("is private") != std::string::npos);
+            continue;
+        }
         CHECK(made.left.empty());
         const TemporaryFolder folder;
         options.source.file = folder / each.file;
