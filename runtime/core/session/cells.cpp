@@ -1,6 +1,7 @@
 // The cells of a level from and to dense arrays on the host.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/core/session/arrays.h"
@@ -91,7 +92,7 @@ void Arrays::download(int field, const Level& level, const Lattice& lattice, voi
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
     const Geometry rows = of_rows(setup_.geometry_of(known), lattice);
-    const bool is_box = lattice.stride == Extent{};
+    const bool is_box = std::ranges::all_of(lattice.stride, [](std::int64_t each) { return each == 1; });
     if (known.interleave == 1 && !is_box) {
         const CellsOfArray part = cells_in(field, level, lattice);
         if (device.download_every(dense, part.array, part.cells, part.every, part.type)) return;
