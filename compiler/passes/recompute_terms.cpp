@@ -19,7 +19,8 @@ namespace {
 
 class Recomputer {
 public:
-    explicit Recomputer(const Program& program) : program_(program), builder_(program_) {
+    explicit Recomputer(const Program& program)
+        : program_(program), builder_(program_), uses_(uses_of_lets(program_)) {
         for (std::size_t i = 0; i < program_.statements.size(); ++i) {
             for (const std::uint32_t reached : reached_exprs(program_, roots_of(program_.statements[i])))
                 if (const auto* access = std::get_if<Access>(&program_.exprs[reached].node);
@@ -44,7 +45,6 @@ private:
         if (field.role != Role::intermediate || field.storage != natural_storage(field.type) ||
             !can_move(field))
             return false;
-        uses_ = uses_of_lets(program_);
         const LetUse& use = uses_[term.index];
         if (use.reach == Margins{} || !use.has_plain_readers) return false;
         const std::optional<ExprId> value = value_of(term);
@@ -55,6 +55,7 @@ private:
                           [&](const Access& access) { return shifted(*value, access.offset); });
         }
         program_.fields[term.index].halo = {};
+        uses_ = uses_of_lets(program_);
         return true;
     }
 
@@ -206,7 +207,7 @@ private:
 
     Program program_;
     ExprBuilder builder_;
-    std::vector<LetUse> uses_;  // before the term that is looked at
+    std::vector<LetUse> uses_;  // of the program as it is by now
     std::set<FieldId> beside_;  // fields that statements read at neighbours, and not past free faces
 };
 

@@ -1,10 +1,10 @@
 #include "compiler/passes/skip_copies.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/reach.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/lets.h"
 #include "compiler/passes/rebuild.h"
@@ -81,11 +81,8 @@ private:
             });
         for (std::size_t let = 0; let < sources_.size(); ++let) {
             if (!sources_[let]) continue;
-            auto& halo = program_.fields[sources_[let]->field.index].halo;
             auto& of_let = program_.fields[let].halo;
-            for (std::size_t axis = 0; axis < halo.size(); ++axis)
-                for (std::size_t side = 0; side < 2; ++side)
-                    halo[axis][side] = std::max(halo[axis][side], of_let[axis][side]);
+            widen(program_.fields[sources_[let]->field.index].halo, of_let);
             of_let = {};
         }
         prune(program_);
