@@ -108,6 +108,13 @@ constexpr std::array<Translation, 14> kExpressions{{
 }};
 
 template <class List>
+std::optional<std::string> translated(const List& list, std::string_view word) {
+    const auto found = std::ranges::find(list, word, &Translation::from);
+    if (found == list.end()) return std::nullopt;
+    return std::string(found->to);
+}
+
+template <class List>
 bool contains(const List& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -125,17 +132,12 @@ bool is_reserved_name(std::string_view name, bool as_function) {
     return as_function && (find_builtin(name) || contains(kOperatorNames, name));
 }
 
-std::optional<std::string> expression_for(std::string_view function) {
-    const auto found = std::ranges::find(kExpressions, function, &Translation::from);
-    if (found == kExpressions.end()) return std::nullopt;
-    return std::string(found->to);
+std::optional<std::string> translate_word(std::string_view word) {
+    return translated(kTranslations, word);
 }
 
-std::optional<std::string> translate_word(std::string_view word) {
-    const auto found = std::find_if(kTranslations.begin(), kTranslations.end(),
-                                    [&](const Translation& translation) { return translation.from == word; });
-    if (found == kTranslations.end()) return std::nullopt;
-    return std::string(found->to);
+std::optional<std::string> expression_for(std::string_view function) {
+    return translated(kExpressions, function);
 }
 
 int derivative_called(std::string_view word, std::string_view axis) {
