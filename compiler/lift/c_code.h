@@ -172,4 +172,11 @@ struct Unit {
     bool fast_math = false;   // the file is compiled with -ffast-math or the like
 };
 
+// Whether a statement ends the program, or throws, as the last one of a block does.
+bool ends_program(const Unit& unit, int statement);
+
+// Whether it calls a template that has loops, whose work is in a lambda or an object that it is given:
+// parallel_for(n, [=](int i) { … }).
+bool is_call_of_loops(const Unit& unit, const Statement& statement);
+
 }  // namespace halo::lift::c

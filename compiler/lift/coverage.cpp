@@ -66,7 +66,9 @@ private:
         const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
         for (const int declared : each.variables)
             walk_expr(unit_.variables[static_cast<std::size_t>(declared)].init);
-        const bool is_check = std::ranges::any_of(each.statements, [this](int side) { return ends(side); });
+        // A run in which it ends the program is not compared.
+        const bool is_check =
+            std::ranges::any_of(each.statements, [this](int side) { return c::ends_program(unit_, side); });
         if (each.kind != StatementKind::branch || !is_check) walk_expr(each.expr);
         if (each.kind == StatementKind::for_loop) walk_expr(each.step);
         const std::string_view head = words(each.where);
@@ -103,13 +105,6 @@ private:
         }
         for (const int operand : from.operands)
             walk_expr(operand);
-    }
-    // A run in which it ends the program is not compared.
-    bool ends(int id) const {
-        if (id < 0) return false;
-        const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
-        if (each.kind == StatementKind::expression) return expr(each.expr).is_end;
-        return each.kind == StatementKind::block && !each.statements.empty() && ends(each.statements.back());
     }
     void condition(int id, bool needs_false) {
         if (id < 0) return;

@@ -317,7 +317,7 @@ void Executor::run_branch(const c::Statement& branch) {
     }
     for (const bool holds : {true, false}) {
         const int side = holds ? branch.statements[0] : other;
-        if (!ends(side) || !is_checked(condition, !holds)) continue;
+        if (!c::ends_program(unit_, side) || !is_checked(condition, !holds)) continue;
         run_statement(holds ? other : branch.statements[0]);
         return;
     }

@@ -7,14 +7,6 @@
 
 namespace halo::lift {
 
-// Whether a statement ends the program, or throws.
-bool Executor::ends(int id) const {
-    if (id < 0) return false;
-    const c::Statement& each = statement(id);
-    if (each.kind == c::Statement::Kind::expression) return expr(each.expr).is_end;
-    return each.kind == c::Statement::Kind::block && !each.statements.empty() && ends(each.statements.back());
-}
-
 // Whether the condition, or its negation, holds in all cells or where the sizes are as is then assumed.
 bool Executor::is_checked(int id, bool holds) {
     if (has(Mutation::drop_check)) return true;

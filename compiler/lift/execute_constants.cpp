@@ -115,6 +115,14 @@ bool Executor::is_array(int id) const {
            (of.is_reference && type(of.element).kind == c::Type::Kind::array);
 }
 
+bool Executor::mentions(int id, int variable_id) const {
+    if (id < 0) return false;
+    const c::Expr& from = expr(id);
+    return (from.kind == ExprKind::variable && from.variable == variable_id) ||
+           std::any_of(from.operands.begin(), from.operands.end(),
+                       [&](int operand) { return mentions(operand, variable_id); });
+}
+
 // Whether it is a sum of something and a small positive constant.
 bool Executor::is_sum(const c::Expr& from) const {
     if (from.kind != ExprKind::binary || from.text != "+") return false;

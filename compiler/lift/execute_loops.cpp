@@ -17,14 +17,6 @@ constexpr std::int64_t kMaxIterations = 1024;  // of loops that are written out
 
 }  // namespace
 
-bool Executor::mentions(int id, int variable_id) const {
-    if (id < 0) return false;
-    const c::Expr& from = expr(id);
-    return (from.kind == ExprKind::variable && from.variable == variable_id) ||
-           std::any_of(from.operands.begin(), from.operands.end(),
-                       [&](int operand) { return mentions(operand, variable_id); });
-}
-
 // Checks that a loop's bound stays the same: C computes it anew in each iteration.
 void Executor::check_bound(const c::Statement& loop, const Header& header,
                            const std::vector<int>& changed) const {
@@ -124,13 +116,14 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     bool becomes_unsigned = counted.low == 0;
     std::int64_t ahead = 0;  // of i + 1 < n: 1
     const auto names_it = [&](int id) {
-        while (expr(id).kind == ExprKind::convert || is_sum(expr(id))) {
+        for (;; id = expr(id).operands[0]) {
             if (is_sum(expr(id)))
                 ahead += *known_integer(expr(id).operands[1], "where the loop ends").constant();
+            else if (expr(id).kind != ExprKind::convert)
+                break;
             const Span all = span_of(number_of(expr(id).type));
             if (is_integer_type(expr(id).type) && all.low == 0) becomes_unsigned = true;
             if (!is_integer_type(expr(id).type) || all.high < counted.high) return false;
-            id = expr(id).operands[0];
         }
         return expr(id).kind == ExprKind::variable && expr(id).variable == header.variable;
     };

@@ -167,7 +167,6 @@ private:
     void add_guard(int term, bool holds, SourceRange where);
     void narrow_by_alternatives();
     // What a function checks, and ends the program where it does not hold (execute_checks.cpp).
-    bool ends(int statement) const;
     bool is_checked(int condition, bool holds);
     bool is_checked(const Polynomial& least);
     std::optional<bool> decided(const Term& comparison);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -52,8 +51,7 @@ void append_wrapped(std::string& text, const std::string& sentence) {
 // What docs/lift.md says of it at length.
 constexpr char kKokkosTaken[] =
     "Takes to hold of Kokkos: views are in the host's memory, copies of one are one array, LayoutRight is "
-    "that of "
-    "a view without one, and the iterations of a parallel loop have no order.";
+    "that of a view without one, and the iterations of a parallel loop have no order.";
 
 std::string access_of(const Model& model, const Symbol& size) {
     return model.scalars[static_cast<std::size_t>(size.scalar)].access;
@@ -151,7 +149,7 @@ private:
             visit_loop(id);
             return;
         }
-        if (is_call_of_loops(each)) {
+        if (c::is_call_of_loops(unit_, each)) {
             visit_call(id);
             return;
         }
@@ -169,38 +167,6 @@ private:
     }
     std::size_t reports() const { return found_.lifted.size() + found_.refused.size(); }
 
-    // A call of a template that has loops, and what they do from its arguments: parallel_for(n, [=](int i)
-    // {…}).
-    bool is_call_of_loops(const c::Statement& each) const {
-        if (each.kind != c::Statement::Kind::expression) return false;
-        const c::Expr& from = unit_.exprs[static_cast<std::size_t>(each.expr)];
-        if (from.kind != c::Expr::Kind::call || from.function < 0) return false;
-        const c::Function& called = unit_.functions[static_cast<std::size_t>(from.function)];
-        const auto may_be_called = [&](int operand) {
-            const c::Expr& given = unit_.exprs[static_cast<std::size_t>(operand)];
-            return given.kind == c::Expr::Kind::closure ||
-                   unit_.types[static_cast<std::size_t>(given.type)].is_class;
-        };
-        std::set<int> seen;
-        return !called.is_plain && !called.full_name.starts_with("std::") &&
-               std::ranges::any_of(from.operands, may_be_called) && has_loop(from.function, seen);
-    }
-    bool has_loop(int function, std::set<int>& seen) const {
-        if (function < 0 || !seen.insert(function).second) return false;
-        const auto in_expr = [&](const auto& self, int id) -> bool {
-            if (id < 0) return false;
-            const c::Expr& from = unit_.exprs[static_cast<std::size_t>(id)];
-            return (from.kind == c::Expr::Kind::call && has_loop(from.function, seen)) ||
-                   std::ranges::any_of(from.operands, [&](int operand) { return self(self, operand); });
-        };
-        const auto in_statement = [&](const auto& self, int id) -> bool {
-            if (id < 0) return false;
-            const c::Statement& each = statement(id);
-            return each.is_loop || in_expr(in_expr, each.expr) ||
-                   std::ranges::any_of(each.statements, [&](int inner) { return self(self, inner); });
-        };
-        return in_statement(in_statement, unit_.functions[static_cast<std::size_t>(function)].body);
-    }
     void visit_call(int id) {
         try {
             found_.lifted.push_back(lift_one(id));
