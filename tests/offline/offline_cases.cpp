@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <stdexcept>
-
 #include "offline_files.h"
 
 namespace halo::test {
@@ -489,15 +486,6 @@ const std::vector<OfflineCase>& cases_on_the_chip() {
         {kFewerAxesOfPlane, "resident threads=16x4 cells=2x2", {64, 16, 1}},
     };
     return cases;
-}
-
-const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil) {
-    const std::string begin = "stencil " + std::string(stencil) + "(";
-    const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
-        return each.text.find(begin) != std::string::npos && !each.is_fixed;
-    });
-    if (found == cases.end()) throw std::out_of_range("no case of the " + begin);
-    return *found;
 }
 
 std::vector<OfflineCase> all_offline_cases() {

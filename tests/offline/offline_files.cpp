@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -14,6 +15,15 @@
 #include "compiler/schedule/temporal.h"
 
 namespace halo::test {
+
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, std::string_view stencil) {
+    const std::string begin = "stencil " + std::string(stencil) + "(";
+    const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
+        return each.text.find(begin) != std::string::npos && !each.is_fixed;
+    });
+    if (found == cases.end()) throw std::out_of_range("no case of the " + begin);
+    return *found;
+}
 
 Offline make_offline(const OfflineCase& offline_case) {
     Offline offline;
