@@ -30,13 +30,16 @@ protected:
                 return "clang loop unroll(disable)";
             case Unroll::vectorize:
                 return "clang loop vectorize(assume_safety)";
+            case Unroll::scalar:
+                return "clang loop vectorize(disable) unroll(disable)";
             case Unroll::some:
                 return fmt::format("clang loop unroll_count({})", loop.turns);
         }
         return "";
     }
     std::string signature(const KernelFunction& function) const override {
-        return fmt::format("extern \"C\" void {}(void* const* args, long begin, long end)", function.name);
+        return fmt::format("extern \"C\" void {}(void* const* args, long begin, long end, bool streams)",
+                           function.name);
     }
     // A kernel's arguments come as pointers to their values, as the CUDA driver takes them.
     std::string prologue(const KernelFunction& function) const override {
@@ -87,6 +90,9 @@ protected:
                 use(shape.name);
                 for (const std::string& needed : shape.needs)
                     use(needed);
+            });
+            for_each_statement(function.body, [&](const Statement& statement) {
+                if (std::holds_alternative<StoreLine>(statement.kind)) use("store_line");
             });
         }
         for (const std::string& name : used) {

@@ -51,6 +51,7 @@ protected:
                 return fmt::format("unroll {}", loop.turns);
             case Unroll::leave:
             case Unroll::vectorize:
+            case Unroll::scalar:
                 break;
         }
         return "";

@@ -407,3 +407,15 @@ template <int kPending>
 __device__ __forceinline__ void await_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
+// [store_line cpu]
+// A line of cells, past the caches where nothing reads it before it would have left them.
+template <int kCells, class T>
+static inline void store_line(T* to, const T* line, bool passes_caches) {
+    typedef char Line __attribute__((vector_size(kCells * sizeof(T)), may_alias));
+    // One condition that changes with `to`: a loop with one that does not would be compiled twice.
+    const unsigned long kept = passes_caches - 1UL;  // all bits, or none
+    if ((reinterpret_cast<unsigned long>(to) & (kept | (sizeof(Line) - 1))) == 0)
+        __builtin_nontemporal_store(*reinterpret_cast<const Line*>(line), reinterpret_cast<Line*>(to));
+    else
+        __builtin_memcpy(to, line, sizeof(Line));
+}

@@ -54,6 +54,7 @@ std::string Printer::unroll_pragma(const For& loop) const {
     return loop.unroll == Unroll::full        ? "unroll"
            : loop.unroll == Unroll::none      ? "no unroll"
            : loop.unroll == Unroll::vectorize ? "vectorize"
+           : loop.unroll == Unroll::scalar    ? "scalar"
            : loop.unroll == Unroll::some      ? fmt::format("unroll {}", loop.turns)
                                               : "";
 }
@@ -202,6 +203,13 @@ std::string Printer::simple_statement(const Statement& statement) const {
                     "{}{}({}, {});", store.shared ? "share" : "store", store.width, expression(store.to),
                     std::holds_alternative<Element>(store.from->kind) ? pointer_to(store.from)
                                                                       : expression(store.from));
+            },
+            [&](const StoreLine& store) {
+                return fmt::format("store_line<{}>({}, {}, {});", store.width, expression(store.to),
+                                   pointer_to(store.from), expression(store.passes_caches));
+            },
+            [&](const Prefetch& fetch) {
+                return fmt::format("__builtin_prefetch({});", expression(fetch.from));
             },
             [&](const CopyCells& copy) {
                 return fmt::format("{}_cells<{}>({}, {});", copy.negates ? "negate" : "copy",

@@ -345,6 +345,17 @@ struct StoreVector {  // four bytes may be the u32 `from`, a Variable then and n
     int width = 4;
     bool shared = false;  // `to` is in shared memory
 };
+// On a CPU. A line of cells, whole: to[0 … width) = from[0 … width), past the caches where `passes_caches`
+// and the line is aligned to its bytes.
+struct StoreLine {
+    Expr to;    // AddressOf
+    Expr from;  // Element
+    int width = 0;
+    Expr passes_caches;  // boolean
+};
+struct Prefetch {  // what is read soon, as far as it is there
+    Expr from;     // AddressOf
+};
 // Cells of arrays in registers. The rows of an array lie one behind the other, so that a count may cover
 // whole rows, planes and queues. Cells are copied in ascending order.
 struct CopyCells {         // to[0 … count) = from[0 … count)
@@ -358,7 +369,8 @@ struct FillCells {  // the element `to` and every `stride`-th behind it, `count`
     Expr count;  // constant
     int stride = 1;
 };
-enum class Unroll : std::uint8_t { leave, full, none, vectorize, some };  // some: For::turns at a time
+// some: For::turns at a time; scalar: neither unrolled nor vectorized, for what is short and seldom done.
+enum class Unroll : std::uint8_t { leave, full, none, vectorize, scalar, some };
 struct For {  // for (int var = begin; var < end; var += step)
     std::string var;
     Expr begin, end;
@@ -402,8 +414,9 @@ struct BlankLine {};
 
 struct Statement {
     std::variant<Declare, DeclarePointer, AdvancePointer, DeclareArray, DeclareLambda, Assign, LoadVector,
-                 CopyVector, CopyAsync, CommitCopies, AwaitCopies, StoreVector, CopyCells, FillCells, For, If,
-                 Scope, Barrier, Return, RunHelper, RunLambda, CallFunction, Comment, BlankLine>
+                 CopyVector, CopyAsync, CommitCopies, AwaitCopies, StoreVector, StoreLine, Prefetch,
+                 CopyCells, FillCells, For, If, Scope, Barrier, Return, RunHelper, RunLambda, CallFunction,
+                 Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

@@ -83,6 +83,12 @@ Statement with_exprs(const Statement& statement, const Change& change) {
                 node.to = change(node.to);
                 node.from = change(node.from);
             }
+            if constexpr (std::is_same_v<Kind, StoreLine>) {
+                node.to = change(node.to);
+                node.from = change(node.from);
+                node.passes_caches = change(node.passes_caches);
+            }
+            if constexpr (std::is_same_v<Kind, Prefetch>) node.from = change(node.from);
             if constexpr (std::is_same_v<Kind, CopyCells>) {
                 node.to = change(node.to);
                 node.from = change(node.from);

@@ -72,6 +72,7 @@ private:
             // The range of blocks that a kernel for CPUs is called with.
             declare("begin", {Entity::Kind::scalar, Type::i64});
             declare("end", {Entity::Kind::scalar, Type::i64});
+            declare("streams", {Entity::Kind::scalar, Type::boolean});
         }
         for (const NamedConstant& constant : function.constants)
             declare(constant.name, {Entity::Kind::scalar, constant.type, false, 1, false, false, true});
@@ -213,6 +214,15 @@ private:
         if (node.pending < 0) fault("{} groups of copies are awaited", node.pending);
     }
     void check(const StoreVector& node) { check_vector(node.from, node.to, node.width, true, false); }
+
+    void check(const StoreLine& node) {
+        check_cells(node.from, node.width);
+        if (node.from) check_address(node.to, node.from.type(), true);
+        expect(node.passes_caches, Type::boolean, "whether a line passes the caches");
+    }
+    void check(const Prefetch& node) {
+        if (node.from) check_address(node.from, node.from.type(), false);
+    }
 
     // An element of an array in registers, from which cells are counted.
     void check_cells(const Expr& element, const Expr& count) {

@@ -92,6 +92,14 @@ void roots(const StoreVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
 }
+void roots(const StoreLine& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+    visit(node.passes_caches);
+}
+void roots(const Prefetch& node, const Visit& visit) {
+    visit(node.from);
+}
 void roots(const CopyCells& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "compiler/lower/cpu_lines.h"
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/lower/shared/regions.h"
@@ -39,38 +41,6 @@ Expr larger(const Expr& a, const Expr& b) {
     return kernel::select(a > b, a, b);
 }
 
-// Rows that one loop along the first axis computes together. What they read of each other's rows is then
-// loaded once, and so are sums that they have in common: four are faster where that leaves so few of the
-// loads. Stars of three dimensions have more left, and are slower by four rows: measured on grids beyond the
-// caches, where many rows at a time are many streams from memory.
-constexpr int kRowsTogether = 4;
-constexpr double kFewLoads = 0.72;
-// Loads of these rows at most, as the time to compile a loop grows with them.
-constexpr int kMostLoads = 128;
-
-int rows_together(const StageView& stage) {
-    const bool are_numbers = std::ranges::all_of(stage.writes, [&](const Write& write) {
-        return kernel::is_real(storage_type(stage.field(write.level).storage));
-    });
-    if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() ||
-        has_table_sums(stage) || !are_numbers)
-        return 1;
-    std::size_t single = 0, together = 0;
-    for (const Read& read : stage.reads) {
-        std::set<ir::Offset> cells;
-        for (int row = 0; row < kRowsTogether; ++row)
-            for (ir::Offset offset : read.offsets) {
-                offset[1] += row;
-                cells.insert(offset);
-            }
-        single += read.offsets.size();
-        together += cells.size();
-    }
-    const bool are_few =
-        static_cast<double>(together) <= kFewLoads * kRowsTogether * static_cast<double>(single);
-    return are_few && together <= kMostLoads ? kRowsTogether : 1;
-}
-
 // Whether a block is a row of the three-dimensional grid, so that a part of it can be a few rows of each
 // plane. Partial results of reductions are by plane, and regions have rows of their own.
 bool has_blocks_of_rows(const StageView& stage) {
@@ -79,7 +49,8 @@ bool has_blocks_of_rows(const StageView& stage) {
 
 class Loops {
 public:
-    explicit Loops(Context& context) : context_(context), rows_(rows_together(context.stage())) {}
+    explicit Loops(Context& context)
+        : context_(context), rows_(rows_together(context.stage())), line_(cells_of_line(context.stage())) {}
 
     StrategyResult lower() {
         const int rank = context_.rank();
@@ -225,7 +196,7 @@ private:
         if (has_table_sums(context_.stage())) {
             append(work, strips());
         } else {
-            work.push_back(inner_loop(count));
+            work.push_back(line_ > 0 ? lines(count) : cell_by_cell(count));
         }
         return work;
     }
@@ -343,24 +314,29 @@ private:
         return sources;
     }
 
-    void store(const Write& write, int row, const Expr& value, Block& cell) {
+    // Where a cell's value is stored, of the cell `row` rows after the one at `j`.
+    using Place = std::function<Expr(const Write&, int row)>;
+    Expr in_memory(const Write& write, int row) { return row_element(write.level, {0, row, 0}); }
+
+    void store(const Write& write, int row, const Expr& value, const Place& place, Block& cell) {
         const Expr inside = inside_store_bounds(context_, write, index_of(row));
-        kernel::Statement store = kernel::Assign{row_element(write.level, {0, row, 0}), value};
+        kernel::Statement store = kernel::Assign{place(write, row), value};
         if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
         cell.push_back(std::move(store));
     }
 
     // Computes a cell and stores it.
-    void finish_cell(const CellSources& sources, Block& cell) {
+    void finish_cell(const CellSources& sources, const Place& place, Block& cell) {
         const CellValues values = lower_cell(context_, sources, cell);
         for (const Write& write : context_.stage().writes)
-            store(write, 0, stored_value(context_.stage(), write, values), cell);
+            store(write, 0, stored_value(context_.stage(), write, values), place, cell);
         reduce_cell(context_, values, Expr(), cell);
     }
 
     // The same of a cell in each of `count` rows. All are computed before the first is stored: the compiler
     // cannot know that a store changes nothing that the next row has in common with this one.
-    void finish_cells(int count, Block& cells) {
+    void finish_cells(int count, const Place& place, Block& cells) {
+        if (count == 1) return finish_cell(cell_sources(), place, cells);
         struct Fresh {
             const Write& write;
             int row;
@@ -381,7 +357,7 @@ private:
             declare_values(std::move(named), std::move(cell), cells);
         }
         for (const Fresh& each : fresh)
-            store(each.write, each.row, each.value, cells);
+            store(each.write, each.row, each.value, place, cells);
     }
 
     // The cells along the first axis that one call of the inner loop has.
@@ -396,16 +372,49 @@ private:
                                     : end;
     }
 
-    kernel::Statement inner_loop(int count) {
+    kernel::Statement cell_by_cell(int count, kernel::Unroll unroll = kernel::Unroll::vectorize) {
         Block cell;
         if (context_.stage().in_place != nullptr) {
             change_in_place(cell_sources(), cell);
-        } else if (count > 1) {
-            finish_cells(count, cell);
         } else {
-            finish_cell(cell_sources(), cell);
+            finish_cells(count, [this](const Write& write, int row) { return in_memory(write, row); }, cell);
         }
-        return kernel::For{"i", first_cell(), last_cell(), 1, kernel::Unroll::vectorize, std::move(cell)};
+        return kernel::For{"i", first_cell(), last_cell(), 1, unroll, std::move(cell)};
+    }
+
+    // Line by line; the last one has cells of the one before it where the row's end is not a line's. Rows
+    // that are shorter than a line go cell by cell.
+    kernel::Statement lines(int count) {
+        const Expr line = kernel::variable("line", Type::i32), first = kernel::variable("first", Type::i32),
+                   cell = kernel::variable("cell", Type::i32);
+        const auto in_line = [&](const Write& write, int row, const Expr& at) {
+            std::string name = context_.array(write.level) + "_line";
+            if (row > 0) name += std::to_string(row);
+            return kernel::element(context_.local(name), {at}, type_of(write.level));
+        };
+        Block whole{kernel::Declare{Type::i32, "first", least(line, last_cell() - line_)}}, stores;
+        for (const FetchedAhead& fetched : fetched_ahead(context_.stage(), count))
+            whole.push_back(kernel::Prefetch{kernel::address_of(
+                row_name(fetched.level, fetched.row), first + fetched.elements, type_of(fetched.level))});
+        for (int row = 0; row < count; ++row) {
+            for (const Write& write : context_.stage().writes) {
+                const Expr element = in_line(write, row, 0);
+                const std::string& name = std::get<kernel::Element>(element->kind).array;
+                whole.push_back(kernel::DeclareArray{
+                    type_of(write.level), name, {line_}, kernel::Memory::registers, 0, kBytesOfLine});
+                stores.push_back(kernel::StoreLine{
+                    kernel::address_of(row_name(write.level, {0, row, 0}), first, type_of(write.level)),
+                    element, line_, kernel::variable("streams", Type::boolean)});
+            }
+        }
+        Block cells{kernel::Declare{Type::i32, "i", first + cell}};
+        finish_cells(count, [&](const Write& write, int row) { return in_line(write, row, cell); }, cells);
+        whole.push_back(kernel::For{"cell", 0, line_, 1, kernel::Unroll::vectorize, std::move(cells)});
+        append(whole, std::move(stores));
+        return kernel::If{
+            last_cell() - first_cell() >= line_,
+            {kernel::For{"line", first_cell(), last_cell(), line_, kernel::Unroll::leave, std::move(whole)}},
+            {cell_by_cell(count, kernel::Unroll::scalar)}};
     }
 
     void change_in_place(CellSources sources, Block& cell) {
@@ -450,7 +459,9 @@ private:
                 kernel::For{"row", 0, context_.rows(pass.table), 1, kernel::Unroll::leave, std::move(row)});
         }
         Block last;
-        finish_cell(sums.with_sums(sources), last);
+        finish_cell(
+            sums.with_sums(sources), [this](const Write& write, int row) { return in_memory(write, row); },
+            last);
         body.push_back(over_cells(std::move(last), true));
         before.push_back(
             kernel::For{"strip", first_cell(), last_cell(), count, kernel::Unroll::leave, std::move(body)});
@@ -459,6 +470,7 @@ private:
 
     Context& context_;
     const int rows_;  // that are computed together
+    const int line_;  // cells of a line, or 0
     StrategyResult result_;
     CellIndex index_;
     std::array<Bounds, ir::kMaxRank> bounds_;  // of the cells that are computed
@@ -476,6 +488,7 @@ std::vector<std::string> loop_roles(const StageView& stage) {
     std::vector<std::string> roles = {"begin", "end", "block"};
     if (has_table_sums(stage)) roles = table_roles();
     if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "before"});
+    if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "first", "cell", "streams"});
     if (rows_together(stage) > 1) roles.insert(roles.end(), {"first_row", "last_row"});
     return roles;
 }

@@ -63,6 +63,16 @@ struct KernelInfo {
     std::int64_t static_shared_bytes = -1;
 };
 
+// How a processor may go through a grid and its caches.
+struct SweepOrder {
+    // Of blocks that are the rows of a grid, numbered plane by plane: a thread may do so many rows of all of
+    // its planes before the next ones, so that the planes that a cell reads stay in its own cache. 0: whole
+    // planes.
+    std::int64_t strip = 0;
+    // What is stored leaves the caches before it is read, so it may go to memory past them.
+    bool may_stream = false;
+};
+
 // A kernel that is ready to launch, with the block's threads and dynamic shared bytes of its plan. Owned by
 // its module.
 class Kernel {
@@ -71,10 +81,8 @@ public:
     virtual KernelInfo info() const { return {}; }
     // Asks for all that a multiprocessor can give as shared memory, in place of a cache.
     virtual void prefer_shared_memory() {}
-    // Of blocks that are the rows of a grid, numbered plane by plane: a thread may do so many rows of all of
-    // its planes before the next ones, so that the planes that a cell reads stay in its own cache. 0: it does
-    // whole planes. Which order is faster depends on the machine, and is found by the first launches.
-    virtual void set_strip(std::int64_t /*rows*/) {}
+    // Which is faster depends on the machine, and is found by the first launches.
+    virtual void set_order(const SweepOrder&) {}
 };
 
 class Module {

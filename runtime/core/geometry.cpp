@@ -11,8 +11,8 @@ namespace halo::rt {
 
 namespace {
 
-constexpr std::int64_t kAlignment = 32;  // elements
-constexpr std::int64_t kTightAlignment = 8;
+constexpr std::int64_t kAlignment = 32;       // elements
+constexpr std::int64_t kTightAlignment = 16;  // a line of a CPU's caches, or several
 constexpr std::int64_t kUnluckyPitch =
     512;  // rows of doubles a page apart compete for the same lines of a cache
 

@@ -18,6 +18,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 
@@ -69,8 +70,17 @@ private:
     ClangOutput& output_;
 };
 
+// Clang prefers vectors of half the width on all of Intel's processors that have vectors of 64 bytes, as the
+// first of them lower their clock for these. Later ones do not: on a Sapphire Rapids a star of 25 points
+// is 1.3 times as fast by them, and others as fast.
+bool has_wide_vectors(const std::string& cpu) {
+    constexpr std::array<const char*, 3> kNames{"sapphirerapids", "emeraldrapids", "graniterapids"};
+    return std::ranges::find(kNames, cpu) != kNames.end();
+}
+
 std::vector<std::string> arguments_of(const ClangInput& input) {
     std::vector<std::string> arguments{"-triple", host().triple, "-target-cpu", host().cpu};
+    if (has_wide_vectors(host().cpu)) arguments.push_back("-mprefer-vector-width=512");
     for (const std::string& feature : host().features) {
         arguments.push_back("-target-feature");
         arguments.push_back(feature);
@@ -101,6 +111,7 @@ void set_llvm_options(const std::vector<std::string>& options) {
 const std::string& clang_target_name() {
     static const std::string name = [] {
         std::string text = clang::getClangFullVersion() + " " + host().triple + " " + host().cpu;
+        if (has_wide_vectors(host().cpu)) text += " wide";
         for (const std::string& feature : host().features)
             text += " " + feature;
         return text;

@@ -17,7 +17,8 @@ namespace halo::rt {
 
 namespace {
 
-using Entry = void(void* const* arguments, long begin, long end);
+// `streams`: what is stored goes past the caches where it can.
+using Entry = void(void* const* arguments, long begin, long end, bool streams);
 
 constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
 constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
@@ -55,20 +56,23 @@ private:
     double shortest_ = std::numeric_limits<double>::infinity();
 };
 
-// Launches strip by strip and plane by plane by turns, until it is known which are faster.
-class StripTrial {
+// Launches by two ways in turns, until it is known which is faster. Where there is one way, it is known.
+class Trial {
 public:
-    bool takes_strips() const { return is_over() ? strips_ < planes_ : launches_ % 2 == 1; }
+    Trial() = default;
+    explicit Trial(bool has_second) : launches_(has_second ? 0 : kLaunches) {}
+
+    bool takes_second() const { return is_over() ? second_ < first_ : launches_ % 2 == 1; }
     bool is_over() const { return launches_ == kLaunches; }
     void add_launch(double seconds) {
-        double& best = takes_strips() ? strips_ : planes_;
+        double& best = takes_second() ? second_ : first_;
         if (launches_++ > 0) best = std::min(best, seconds);  // the first may meet fresh pages
     }
 
 private:
-    static constexpr int kLaunches = 7;
-    int launches_ = 0;
-    double strips_ = std::numeric_limits<double>::infinity(), planes_ = strips_;  // seconds
+    static constexpr int kLaunches = 5;
+    int launches_ = kLaunches;
+    double first_ = std::numeric_limits<double>::infinity(), second_ = first_;  // seconds
 };
 
 class HostKernel : public Kernel {
@@ -76,29 +80,38 @@ public:
     explicit HostKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
     LaunchTiming& timing() { return timing_; }
-    StripTrial* strip_trial() { return strip_ > 0 && !trial_.is_over() ? &trial_ : nullptr; }
-    void set_strip(std::int64_t rows) override {
-        strip_ = rows;
-        trial_ = StripTrial();
+    // What is still tried out, if anything.
+    Trial* trial() { return !strips_.is_over() ? &strips_ : !streams_.is_over() ? &streams_ : nullptr; }
+    void set_order(const SweepOrder& order) override {
+        strip_ = order.strip;
+        strips_ = Trial(order.strip > 0);
+        streams_ = Trial(order.may_stream);
     }
 
     // Runs blocks [begin, end) of `rows` a plane.
     void run(void** arguments, std::int64_t begin, std::int64_t end, std::int64_t rows) const {
         if (begin >= end) return;
-        if (strip_ == 0 || !trial_.takes_strips()) return entry_(arguments, begin, end);
-        for (std::int64_t first = 0; first < rows; first += strip_) {
-            const std::int64_t past = std::min(first + strip_, rows);
-            for (std::int64_t plane = begin / rows * rows; plane < end; plane += rows) {
-                const std::int64_t from = std::max(plane + first, begin), to = std::min(plane + past, end);
-                if (from < to) entry_(arguments, from, to);
+        const bool streams = streams_.takes_second();
+        if (!strips_.takes_second()) {
+            entry_(arguments, begin, end, streams);
+        } else {
+            for (std::int64_t first = 0; first < rows; first += strip_) {
+                const std::int64_t past = std::min(first + strip_, rows);
+                for (std::int64_t plane = begin / rows * rows; plane < end; plane += rows) {
+                    const std::int64_t from = std::max(plane + first, begin),
+                                       to = std::min(plane + past, end);
+                    if (from < to) entry_(arguments, from, to, streams);
+                }
             }
         }
+        // Stores past the caches are ordered by fences alone, and others read what this thread has stored.
+        if (streams) std::atomic_thread_fence(std::memory_order_seq_cst);
     }
 
 private:
     Entry* entry_;
     LaunchTiming timing_;
-    StripTrial trial_;
+    Trial strips_, streams_;  // by planes or by strips; past the caches from there on
     std::int64_t strip_ = 0;
 };
 
@@ -222,7 +235,7 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         auto& code = static_cast<HostKernel&>(kernel);
-        StripTrial* const trial = code.strip_trial();
+        Trial* const trial = code.trial();
         if (trial == nullptr) return launch_blocks(code, blocks, arguments);
         trial->add_launch(seconds_of([&] { launch_blocks(code, blocks, arguments); }));
     }
@@ -272,10 +285,10 @@ private:
         Entry* const entry = static_cast<HostKernel*>(sweep.kernel)->entry();
         const std::int64_t rows = geometry.rank == 3 && sweep.rows ? geometry.extent[1] : 1;
         if (piece.row_end - piece.row_begin == rows || !sweep.rows) {
-            entry(sweep.arguments, piece.begin * rows, piece.end * rows);
+            entry(sweep.arguments, piece.begin * rows, piece.end * rows, false);
         } else {
             for (std::int64_t plane = piece.begin; plane < piece.end; ++plane)
-                entry(sweep.arguments, plane * rows + piece.row_begin, plane * rows + piece.row_end);
+                entry(sweep.arguments, plane * rows + piece.row_begin, plane * rows + piece.row_end, false);
         }
         for (const Sweep::Refresh& refresh : sweep.refresh)
             fill_images(*refresh.images, refresh.type, geometry, refresh.array, piece);

@@ -23,8 +23,10 @@ namespace {
 
 constexpr std::int64_t kMostBlocks = 64;
 std::array<std::atomic<int>, kMostBlocks> blocks_done;
+std::atomic<int> streamed, unstreamed;  // calls
 
-void mark_blocks(void* const* /*arguments*/, long begin, long end) {
+void mark_blocks(void* const* /*arguments*/, long begin, long end, bool streams) {
+    ++(streams ? streamed : unstreamed);
     for (long block = begin; block < end; ++block)
         ++blocks_done.at(static_cast<std::size_t>(block));
 }
@@ -36,23 +38,29 @@ public:
 
 }  // namespace
 
-TEST_CASE("threads: a kernel that may go strip by strip does each block once") {
+TEST_CASE("threads: a kernel that may go strip by strip, past the caches, does each block once") {
     for (const int threads : {1, 2, 3}) {
         const std::unique_ptr<Device> device = make_host_device(threads);
         for (const std::int64_t rows : {1, 3, 7}) {
             for (const std::int64_t planes : {1, 2, 5, 9}) {
                 for (const std::int64_t strip : {0, 1, 2, 3, 10}) {
-                    const std::unique_ptr<Module> module = make_host_module(std::make_unique<MarkingCode>());
-                    Kernel& kernel = *module->find_kernel({});
-                    kernel.set_strip(strip);
-                    for (auto& times : blocks_done)
-                        times = 0;
-                    constexpr int kRounds = 12;  // the first ones find which order is faster
-                    for (int round = 0; round < kRounds; ++round)
-                        device->launch(kernel, {1, rows, planes}, nullptr);
-                    for (std::int64_t block = 0; block < kMostBlocks; ++block)
-                        CHECK(blocks_done.at(static_cast<std::size_t>(block)) ==
-                              (block < rows * planes ? kRounds : 0));
+                    for (const bool may_stream : {false, true}) {
+                        const std::unique_ptr<Module> module =
+                            make_host_module(std::make_unique<MarkingCode>());
+                        Kernel& kernel = *module->find_kernel({});
+                        kernel.set_order({strip, may_stream});
+                        for (auto& times : blocks_done)
+                            times = 0;
+                        streamed = unstreamed = 0;
+                        constexpr int kRounds = 12;  // the first ones find which order is faster
+                        for (int round = 0; round < kRounds; ++round)
+                            device->launch(kernel, {1, rows, planes}, nullptr);
+                        for (std::int64_t block = 0; block < kMostBlocks; ++block)
+                            CHECK(blocks_done.at(static_cast<std::size_t>(block)) ==
+                                  (block < rows * planes ? kRounds : 0));
+                        CHECK((streamed > 0) == may_stream);
+                        CHECK(unstreamed > 0);
+                    }
                 }
             }
         }

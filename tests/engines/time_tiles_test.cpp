@@ -175,7 +175,8 @@ TEST_CASE("time tiles: single steps in strips, tiles that are tried out and tile
         rt::JitOptions options;
         options.use_cache = false;
         const rt::CompiledObject object = rt::compile_object(emit::print_cpp(lowered.kernels), options);
-        const auto cells_after = [&](int threads, const rt::TimeTileOptions& tiles, std::int64_t strip) {
+        const auto cells_after = [&](int threads, const rt::TimeTileOptions& tiles, std::int64_t strip,
+                                     bool streams = false) {
             const std::unique_ptr<rt::Device> device = rt::make_cpu_device(threads);
             std::vector<std::unique_ptr<rt::Module>> modules;
             modules.push_back(device->load(object.bytes, "tiled"));
@@ -183,7 +184,7 @@ TEST_CASE("time tiles: single steps in strips, tiles that are tried out and tile
             rt::SessionOptions session_options;
             session_options.time_tiles = tiles;
             rt::Session session(lowered.plan, each.extent, *device, std::move(modules), session_options);
-            if (strip >= 0) module.find_kernel(lowered.plan.kernels.front())->set_strip(strip);
+            if (strip >= 0) module.find_kernel(lowered.plan.kernels.front())->set_order({strip, streams});
             std::vector<float> cells(
                 static_cast<std::size_t>(each.extent[0] * each.extent[1] * each.extent[2]));
             for (std::size_t i = 0; i < cells.size(); ++i)
@@ -205,6 +206,8 @@ TEST_CASE("time tiles: single steps in strips, tiles that are tried out and tile
             INFO(each.text << threads << " threads");
             CHECK(cells_after(threads, {1, 0}, -1) == expected);
             CHECK(cells_after(threads, {1, 0}, 5) == expected);
+            CHECK(cells_after(threads, {1, 0}, 5, true) == expected);
+            CHECK(cells_after(threads, {1, 0}, 0, true) == expected);
             CHECK(cells_after(threads, {0, 0}, -1) == expected);
             CHECK(cells_after(threads, {3, 17}, -1) == expected);
         }

@@ -452,13 +452,13 @@ private:
         const std::string array = context_.array(write.level);
         Expr in_row;
         for (int axis = 1; axis < context_.rank(); ++axis) {
-            const auto [low, high] = store_bounds(context_, write, axis);
+            const auto [low, high] = store_bounds(context_.stage(), write, axis);
             const Expr index = first_[axis] + loop[axis];
             if (low) in_row = in_row && index >= low;
             if (high || cells_[axis] > 1) in_row = in_row && index < context_.extent(axis) - high;
         }
         const Expr offset = row_offset(loop[1] - low_[1], loop[2] - low_[2], -low_[3]);
-        const auto [low, high] = store_bounds(context_, write, 0);
+        const auto [low, high] = store_bounds(context_.stage(), write, 0);
         const auto bounded = [&](const Expr& first, bool all) {
             Expr inside;
             if (low) inside = first >= low;

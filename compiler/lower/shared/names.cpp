@@ -23,7 +23,7 @@ constexpr std::string_view kReserved[] = {
     "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
     "main", "NULL", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "float2", "float4",
     "double2", "double4", "int2", "int4", "dim3", "make_float2", "make_float4", "make_double2", "load2",
-    "load4", "load8", "copy2", "copy4", "store2", "store4", "store8", "block_sum", "philox", "log_of_fraction", "random_f32", "random_f64", "random_normal_f32", "random_normal_f64", "keep_min", "keep_max", "block_min",
+    "load4", "load8", "copy2", "copy4", "store2", "store4", "store8", "store_line", "block_sum", "philox", "log_of_fraction", "random_f32", "random_f64", "random_normal_f32", "random_normal_f64", "keep_min", "keep_max", "block_min",
     "block_max", "first_image", "fast_rsqrt", "divide", "rough_inverse", "face_source", "INFINITY", "NAN",
     "size_t", "cudaError_t", "unix", "linux", "stdin", "stdout", "stderr", "errno", "assert", "acos", "asin", "atan", "atan2", "cbrt",
     "ceil", "cos", "cosh", "exp", "fabs", "floor", "fma", "fmax", "fmin", "log", "pow", "rsqrt", "sin",

@@ -102,16 +102,16 @@ void change_cell(Context& context, const CellSources& sources,
     finish(body);  // a cell that a statement leaves out is as it was, and so is what shows it
 }
 
-StoreBounds store_bounds(const Context& context, const Write& write, int axis) {
+StoreBounds store_bounds(const StageView& stage, const Write& write, int axis) {
     // Only outputs keep the old value by storing nothing: a state stores it, and a let is not read there.
-    if (context.stage().field(write.level).role != ir::Role::output) return {};
+    if (stage.field(write.level).role != ir::Role::output) return {};
     return {write.assign->margins[axis][0], write.assign->margins[axis][1]};
 }
 
 Expr inside_store_bounds(Context& context, const Write& write, const CellIndex& cell) {
     Expr inside;
     for (int axis = 0; axis < context.rank(); ++axis) {
-        const auto [low, high] = store_bounds(context, write, axis);
+        const auto [low, high] = store_bounds(context.stage(), write, axis);
         if (low) inside = inside && cell[axis] >= low;
         if (high) inside = inside && cell[axis] < context.extent(axis) - high;
     }
@@ -144,7 +144,7 @@ void store_cell(Context& context, const CellIndex& index, const Expr& at, const 
     const auto bounds_of = [&](const Write& write) {
         std::array<std::pair<int, int>, ir::kMaxRank> result;
         for (int axis = 0; axis < context.rank(); ++axis) {
-            const auto [low, high] = store_bounds(context, write, axis);
+            const auto [low, high] = store_bounds(context.stage(), write, axis);
             result[axis] = {low, high};
         }
         return result;

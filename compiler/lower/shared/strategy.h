@@ -55,7 +55,7 @@ void change_cell(Context& context, const CellSources& sources,
 struct StoreBounds {
     int low = 0, high = 0;
 };
-StoreBounds store_bounds(const Context& context, const Write& write, int axis);
+StoreBounds store_bounds(const StageView& stage, const Write& write, int axis);
 
 // The guard of a single cell's store by those bounds; empty where there are none.
 kernel::Expr inside_store_bounds(Context& context, const Write& write, const CellIndex& cell);

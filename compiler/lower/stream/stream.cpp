@@ -166,11 +166,11 @@ private:
         const std::string array = context_.array(write.level);
         Expr in_row;
         for (int axis = 1; axis < context_.rank(); ++axis) {
-            const auto [low, high] = store_bounds(context_, write, axis);
+            const auto [low, high] = store_bounds(context_.stage(), write, axis);
             if (low) in_row = in_row && index[axis] >= low;
             if (high || axis < streaming_axis_) in_row = in_row && index[axis] < context_.extent(axis) - high;
         }
-        const auto [low, high] = store_bounds(context_, write, 0);
+        const auto [low, high] = store_bounds(context_.stage(), write, 0);
         const Expr end = context_.extent(0) - high, first = place_.first[0];
         const Expr offset = context_.element_offset({first, index[1], index[2]});
         const auto single = [&](const Expr& at) {

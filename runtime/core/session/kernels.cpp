@@ -34,7 +34,7 @@ constexpr double kShareOfStrip = 0.3;
 // A strip reads the rows beside it again, so it has as many as these at least.
 constexpr std::int64_t kLeastRows = 8;
 
-// Rows that a thread does of each plane before it goes on to the next rows (Kernel::set_strip), where a whole
+// Rows that a thread does of each plane before it goes on to the next rows (SweepOrder::strip), where a whole
 // plane's neighbours in other planes would have left the cache before they are read again; else 0.
 std::int64_t rows_of_strip(const LaunchPlan& plan, const KernelPlan& kernel, const Kernels::Blocks& blocks,
                            const Setup& setup) {
@@ -60,6 +60,23 @@ std::int64_t rows_of_strip(const LaunchPlan& plan, const KernelPlan& kernel, con
     return planes * rows + around <= cache->own_bytes && rows < blocks[1] ? rows : 0;
 }
 
+// Whether what a sweep stores leaves the cores' own caches before the next sweep reads it. Where that is
+// another kernel's of the same step, it may still be in the last cache, and the time of this kernel alone
+// would not show that it is missed there.
+bool may_stream(const LaunchPlan& plan, const KernelPlan& kernel, const Setup& setup) {
+    const std::optional<CacheShare> cache = setup.device->cache_share();
+    if (!cache || !is_whole_grid(kernel.domain)) return false;
+    std::int64_t bytes = 0;
+    for (const Argument& argument : kernel.arguments) {
+        if (argument.kind != Argument::Kind::field) continue;
+        const FieldPlan& field = plan.fields[static_cast<std::size_t>(argument.field)];
+        if (field.grid.is_whole()) bytes += setup.geometry.elements * size_of(field.type) * field.interleave;
+    }
+    const std::int64_t kept =
+        plan.kernels.size() == 1 ? cache->own_bytes : std::max(cache->own_bytes, cache->common_bytes);
+    return bytes > 2 * kept * cache->threads;
+}
+
 }  // namespace
 
 Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> modules)
@@ -69,7 +86,8 @@ Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> module
         kernels_.push_back(&find(kernel_plan));
         if (divide_alike) kernels_.back()->prefer_shared_memory();
         const Blocks count = blocks_of(kernel_plan, setup.geometry);
-        kernels_.back()->set_strip(rows_of_strip(plan_, kernel_plan, count, setup));
+        kernels_.back()->set_order(
+            {rows_of_strip(plan_, kernel_plan, count, setup), may_stream(plan_, kernel_plan, setup)});
         blocks_.push_back(count);
     }
 }

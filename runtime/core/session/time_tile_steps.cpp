@@ -70,14 +70,12 @@ void TimeTileSteps::Trial::begin_single(std::int64_t count) {
 void TimeTileSteps::Trial::end_single(std::int64_t count) {
     if (std::exchange(count_, 0) != count + 1) return;  // in another call: more was done since
     latest_ = std::chrono::duration<double>(Clock::now() - begin_).count();
-    seconds_ += *latest_;
+    singles_ = std::min(singles_, *latest_);
     ++timed_;
 }
 
 void TimeTileSteps::Trial::add_tile(double seconds, std::int64_t steps) {
-    singles_ = std::min(singles_, seconds_ / timed_);
     tile_ = std::min(tile_, seconds / static_cast<double>(steps));
-    seconds_ = 0;
     timed_ = 0;
     ++rounds_;
 }

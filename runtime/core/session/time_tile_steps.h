@@ -50,11 +50,11 @@ private:
         using Clock = std::chrono::steady_clock;
         int rounds_ = kRounds;    // that are done
         int timed_ = 0;           // single steps of this round
-        double seconds_ = 0;      // that they took
         std::int64_t count_ = 0;  // at the beginning of a single step; 0: none is timed
         Clock::time_point begin_;
         std::optional<double> latest_;
-        double singles_ = std::numeric_limits<double>::infinity(), tile_ = singles_;  // seconds of a step
+        // Seconds of a step, the fewest: single steps are tried out in several ways themselves (SweepOrder).
+        double singles_ = std::numeric_limits<double>::infinity(), tile_ = singles_;
     };
     struct Chosen {
         TileShape shape;

@@ -1,0 +1,97 @@
+#include "compiler/lower/cpu_lines.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/lower/shared/strategy.h"
+#include "compiler/lower/shared/table_sums.h"
+
+namespace halo::lower {
+namespace {
+
+// Of 0.6 to 8 KB in 256³ to 512³ and 8192² cells all were within a tenth of the best, by stars of 5, 7 and 25 points.
+constexpr int kBytesAhead = 2560;
+
+// Rows that one loop along the first axis computes together. What they read of each other's rows is then
+// loaded once, and so are sums that they have in common: four are faster where that leaves so few of the
+// loads. Stars of three dimensions have more left, and are slower by four rows: measured on grids beyond the
+// caches, where many rows at a time are many streams from memory.
+constexpr int kRowsTogether = 4;
+constexpr double kFewLoads = 0.72;
+// Loads of these rows at most, as the time to compile a loop grows with them.
+constexpr int kMostLoads = 128;
+
+int bytes_of(const StageView& stage, const Level& level) {
+    return size_of(storage_type(stage.field(level).storage));
+}
+
+bool is_alone(const StageView& stage, const Level& level) {
+    return ir::interleave(*stage.program, level.field).count() == 1;
+}
+
+bool stores_all_cells(const StageView& stage, const Write& write) {
+    for (int axis = 0; axis < stage.rank(); ++axis) {
+        const StoreBounds bounds = store_bounds(stage, write, axis);
+        if (bounds.low != 0 || bounds.high != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+int rows_together(const StageView& stage) {
+    const bool are_numbers = std::ranges::all_of(stage.writes, [&](const Write& write) {
+        return kernel::is_real(storage_type(stage.field(write.level).storage));
+    });
+    if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() ||
+        has_table_sums(stage) || !are_numbers)
+        return 1;
+    std::size_t single = 0, together = 0;
+    for (const Read& read : stage.reads) {
+        std::set<ir::Offset> cells;
+        for (int row = 0; row < kRowsTogether; ++row)
+            for (ir::Offset offset : read.offsets) {
+                offset[1] += row;
+                cells.insert(offset);
+            }
+        single += read.offsets.size();
+        together += cells.size();
+    }
+    const bool are_few =
+        static_cast<double>(together) <= kFewLoads * kRowsTogether * static_cast<double>(single);
+    return are_few && together <= kMostLoads ? kRowsTogether : 1;
+}
+
+int cells_of_line(const StageView& stage) {
+    if (stage.in_place != nullptr || !stage.reductions.empty() || has_table_sums(stage) || stage.writes.empty())
+        return 0;
+    int widest = 0;
+    for (const Write& write : stage.writes) {
+        if (!is_alone(stage, write.level) || !stores_all_cells(stage, write)) return 0;
+        widest = std::max(widest, bytes_of(stage, write.level));
+    }
+    return kBytesOfLine / widest;
+}
+
+std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows) {
+    std::vector<FetchedAhead> fetched;
+    for (const Read& read : stage.reads) {
+        if (!is_alone(stage, read.level)) continue;
+        // The slowest axis comes first: its planes lie furthest ahead.
+        const ir::Offset ahead = *std::ranges::max_element(read.offsets, [](const ir::Offset& a, const ir::Offset& b) {
+            for (int axis = ir::kMaxRank - 1; axis > 0; --axis)
+                if (a[axis] != b[axis]) return a[axis] < b[axis];
+            return false;
+        });
+        for (int row = 0; row < rows; ++row) {
+            FetchedAhead each{read.level, ahead, kBytesAhead / bytes_of(stage, read.level)};
+            each.row[0] = 0;
+            each.row[1] += row;
+            fetched.push_back(each);
+        }
+    }
+    return fetched;
+}
+
+}  // namespace halo::lower
