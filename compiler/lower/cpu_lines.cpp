@@ -10,7 +10,8 @@
 namespace halo::lower {
 namespace {
 
-// Of 0.6 to 8 KB in 256³ to 512³ and 8192² cells all were within a tenth of the best, by stars of 5, 7 and 25 points.
+// Of 0.6 to 8 KB in 256³ to 512³ and 8192² cells all were within a tenth of the best, by stars of 5, 7 and 25
+// points.
 constexpr int kBytesAhead = 2560;
 
 // Rows that one loop along the first axis computes together. What they read of each other's rows is then
@@ -64,7 +65,8 @@ int rows_together(const StageView& stage) {
 }
 
 int cells_of_line(const StageView& stage) {
-    if (stage.in_place != nullptr || !stage.reductions.empty() || has_table_sums(stage) || stage.writes.empty())
+    if (stage.in_place != nullptr || !stage.reductions.empty() || has_table_sums(stage) ||
+        stage.writes.empty())
         return 0;
     int widest = 0;
     for (const Write& write : stage.writes) {
@@ -79,11 +81,12 @@ std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows) {
     for (const Read& read : stage.reads) {
         if (!is_alone(stage, read.level)) continue;
         // The slowest axis comes first: its planes lie furthest ahead.
-        const ir::Offset ahead = *std::ranges::max_element(read.offsets, [](const ir::Offset& a, const ir::Offset& b) {
-            for (int axis = ir::kMaxRank - 1; axis > 0; --axis)
-                if (a[axis] != b[axis]) return a[axis] < b[axis];
-            return false;
-        });
+        const ir::Offset ahead =
+            *std::ranges::max_element(read.offsets, [](const ir::Offset& a, const ir::Offset& b) {
+                for (int axis = ir::kMaxRank - 1; axis > 0; --axis)
+                    if (a[axis] != b[axis]) return a[axis] < b[axis];
+                return false;
+            });
         for (int row = 0; row < rows; ++row) {
             FetchedAhead each{read.level, ahead, kBytesAhead / bytes_of(stage, read.level)};
             each.row[0] = 0;

@@ -1,5 +1,6 @@
-// What one turn of a CPU's loop along a row computes: a whole cache line of cells, which is stored at once, past the
-// caches where nothing reads it soon, while what later lines read is fetched; in some stages of several rows.
+// What one turn of a CPU's loop along a row computes: a whole cache line of cells, which is stored at once,
+// past the caches where nothing reads it soon, while what later lines read is fetched; in some stages of
+// several rows.
 #pragma once
 
 #include <vector>
@@ -24,8 +25,8 @@ struct FetchedAhead {
     ir::Offset row;
     int elements;
 };
-// Of each array that the stage reads the row that a sweep comes to first, where `rows` rows are computed together
-// each of those.
+// Of each array that the stage reads the row that a sweep comes to first, where `rows` rows are computed
+// together each of those.
 std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows);
 
 }  // namespace halo::lower
