@@ -88,8 +88,9 @@ std::int64_t place_of(const Region::Bound& bound, std::int64_t whole, std::int64
     return rt::place_of(bound, whole) - first;
 }
 
-// Clips a range to the part and counts it from the part's own faces.
-Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis) {
+// Clips a range to the part and counts it from the part's own faces. keeps: cells that the statement's margins
+// leave out keep what they held, as where the statement is for a part of the grid. So the range stays one.
+Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis, bool keeps) {
     const std::int64_t extent = part.extent[axis];
     const bool has_low = part.first[axis] == 0;
     const bool has_high = part.first[axis] + extent == part.whole[axis];
@@ -102,7 +103,8 @@ Region::Range range_of_part(const Region::Range& range, const Part& part, std::s
     if (end <= begin || end <= 0 || begin >= extent) return {{false, 0}, {false, 0}};
     Region::Range result{moved(range.begin, begin), moved(range.end, end)};
     if (begin <= 0 && !has_low) result.begin = {false, 0};
-    if (end >= extent && !has_high) result.end = {true, 0};
+    if (end >= extent && !has_high)
+        result.end = keeps ? Region::Bound{false, static_cast<int>(extent)} : Region::Bound{true, 0};
     return result;
 }
 
@@ -154,7 +156,9 @@ ir::Program program_of_part(ir::Program program, const Part& part) {
             std::visit(
                 [&](auto& node) {
                     if constexpr (requires { node.region; })
-                        node.region.ranges[along] = range_of_part(node.region.ranges[along], part, along);
+                        node.region.ranges[along] =
+                            range_of_part(node.region.ranges[along], part, along,
+                                          node.margins != ir::Margins{} && !node.region.is_whole());
                 },
                 statement);
     }
