@@ -337,6 +337,12 @@ struct RepeatEnd {
     std::string text;  // of the condition, as the spec has it: for people
     SourceRange where;
 };
+// Of a part of a larger grid: the levels of which it takes the neighbours' cells for its ghosts after each
+// iteration of a repeat.
+struct GhostsDue {
+    int repeat = 0;  // its number
+    std::vector<Level> levels;
+};
 
 // A level may be written by several statements. The first gives every cell a value: where it says nothing
 // (outside its region, where its condition is false, in its margins) the old one, of t for a state, what it
@@ -394,6 +400,7 @@ struct Program {
     std::vector<Axis> axes;                // the first is contiguous in memory
     std::vector<StretchedAxis> stretched;  // of these, those whose cells are not equally far apart
     Window window;
+    std::vector<GhostsDue> ghosts_due;  // by repeat; none where the window is the whole grid
     std::vector<Param> params;
     std::vector<Coef> coefs;
     std::vector<Field> fields;  // lets, too

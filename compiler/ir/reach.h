@@ -15,10 +15,16 @@ struct StepReach {
     // From what a step begins with to the states' new levels, through all that it computes between. Faces
     // with a formula count with all that it reads.
     Reach states{};
-    // The same, to all else that it gives: outputs, reductions, and what is sampled at points.
+    // The same, to all else that it gives: outputs, reductions, what is sampled at points, and what pieces
+    // exchange within the step.
     Reach results{};
 };
 StepReach step_reach(const Program& program);
+
+// By repeat: the levels that pieces of a grid exchange after each of its iterations. They are those that its
+// statements write, not those of repeats within it, but for what can be left out with ghosts no deeper: what
+// each iteration gives anew, and what later ones do not read beside the cell, nor what they make of it.
+std::vector<GhostsDue> ghosts_due(const Program& program);
 
 // Fields that a step leaves and a later one reads beside the cell, or before it writes them: states, and
 // outputs with a past or whose old values are read.

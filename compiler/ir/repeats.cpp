@@ -139,7 +139,7 @@ bool is_exact(const Expr& expr) {
 }  // namespace
 
 bool may_end_on_device(const Program& program, const Repeat& repeat) {
-    if (end_condition(program, repeat) == nullptr) return false;
+    if (end_condition(program, repeat) == nullptr || program.window.is_part()) return false;
     const std::vector<bool> is_own = found_by(program, repeat.number);
     const std::vector<bool> uniform = uniform_exprs(program);
     // Of uniform expressions, operands first: whether they follow from the repeat's reductions, and are

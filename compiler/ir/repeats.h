@@ -40,7 +40,8 @@ const RepeatEnd* end_condition(const Program& program, const Repeat& repeat);
 // Whether the device may find the condition that ends the repeat, after iterations that the host launched
 // ahead. It computes what follows from the repeat's own reductions by operations that are exact; where
 // statements of the repeat read more, the host computes that between them, waits in any case, and finds the
-// condition, too. So it does where it ends a repeat within this one.
+// condition, too. So it does where it ends a repeat within this one, and where the condition is of all parts
+// of a grid.
 bool may_end_on_device(const Program& program, const Repeat& repeat);
 
 // The reductions that the condition reads; those of them that its repeat finds, and the names of these.

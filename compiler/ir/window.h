@@ -1,6 +1,7 @@
 // The part of a larger grid that a program computes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -19,6 +20,10 @@ struct Window {
         friend bool operator==(const Along&, const Along&) = default;
     };
     std::array<std::optional<Along>, rt::kMaxRank> axes;  // none: the part has all cells along it
+
+    bool is_part() const {
+        return std::ranges::any_of(axes, [](const auto& along) { return along.has_value(); });
+    }
 };
 
 }  // namespace halo::ir

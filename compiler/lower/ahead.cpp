@@ -181,9 +181,7 @@ private:
 }  // namespace
 
 std::optional<Ahead> find_ahead(const ir::Program& program) {
-    const bool is_part =
-        std::ranges::any_of(program.window.axes, [](const auto& along) { return along.has_value(); });
-    if (is_part || !program.repeat_ends.empty()) return std::nullopt;
+    if (program.window.is_part() || !program.repeat_ends.empty()) return std::nullopt;
     return AheadFinder(program).find();
 }
 

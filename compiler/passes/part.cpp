@@ -8,7 +8,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
-#include "compiler/ir/repeats.h"
+#include "compiler/ir/reach.h"
 #include "compiler/ir/sweeps.h"
 
 namespace halo::passes {
@@ -88,8 +88,10 @@ std::int64_t place_of(const Region::Bound& bound, std::int64_t whole, std::int64
     return rt::place_of(bound, whole) - first;
 }
 
-// Clips a range to the part and counts it from the part's own faces.
-Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis) {
+// Clips a range to the part and counts it from the part's own faces. keeps: cells that the statement's
+// margins leave out keep what they held, as where the statement is for a part of the grid. So the range stays
+// one.
+Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis, bool keeps) {
     const std::int64_t extent = part.extent[axis];
     const bool has_low = part.first[axis] == 0;
     const bool has_high = part.first[axis] + extent == part.whole[axis];
@@ -102,7 +104,8 @@ Region::Range range_of_part(const Region::Range& range, const Part& part, std::s
     if (end <= begin || end <= 0 || begin >= extent) return {{false, 0}, {false, 0}};
     Region::Range result{moved(range.begin, begin), moved(range.end, end)};
     if (begin <= 0 && !has_low) result.begin = {false, 0};
-    if (end >= extent && !has_high) result.end = {true, 0};
+    if (end >= extent && !has_high)
+        result.end = keeps ? Region::Bound{false, static_cast<int>(extent)} : Region::Bound{true, 0};
     return result;
 }
 
@@ -117,9 +120,6 @@ bool is_periodic(const ir::Program& program, int axis) {
 std::string why_uncut(const ir::Program& program, int axis) {
     if (ir::has_coarse_grids(program))
         return std::string(ir::kSeveralGrids) + ", and pieces are cut from one grid alone yet";
-    if (ir::has_repeats(program))
-        return "the iterations of a `repeat` read each other's neighbours, and pieces do not exchange cells "
-               "between them yet";
     for (const ir::Statement& statement : program.statements) {
         const ir::LineSweep* const sweep = ir::sweep_of(statement);
         if (sweep != nullptr && sweep->goes_along(axis))
@@ -141,6 +141,8 @@ std::string why_uncut(const ir::Program& program, int axis) {
 }
 
 ir::Program program_of_part(ir::Program program, const Part& part) {
+    const bool is_cut = std::ranges::any_of(part.cut, [](bool along) { return along; });
+    if (is_cut) program.ghosts_due = ir::ghosts_due(program);  // of all statements, so the same in all parts
     for (int axis = 0; axis < program.rank(); ++axis) {
         const auto along = static_cast<std::size_t>(axis);
         if (!part.cut[along]) continue;
@@ -154,7 +156,9 @@ ir::Program program_of_part(ir::Program program, const Part& part) {
             std::visit(
                 [&](auto& node) {
                     if constexpr (requires { node.region; })
-                        node.region.ranges[along] = range_of_part(node.region.ranges[along], part, along);
+                        node.region.ranges[along] =
+                            range_of_part(node.region.ranges[along], part, along,
+                                          node.margins != ir::Margins{} && !node.region.is_whole());
                 },
                 statement);
     }

@@ -56,6 +56,7 @@ public:
 
 private:
     std::string refused_repeats() const {
+        if (program_.window.is_part()) return "pieces of a grid exchange cells after each iteration";
         for (const ir::Repeat& each : ir::repeats_of(program_.statements[first_]))
             if (ir::end_condition(program_, each) != nullptr) return "a condition ends it, or one around it";
         for (std::size_t index = first_; index < past_; ++index)

@@ -254,4 +254,8 @@ double PiecesSimulation::reduce(const std::string& reduction) {
     return start().reduction(reduction);
 }
 
+std::vector<rt::RepeatCounts> PiecesSimulation::repeat_counts() {
+    return start().repeat_counts();
+}
+
 }  // namespace halocline::detail

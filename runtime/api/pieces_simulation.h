@@ -54,6 +54,7 @@ public:
     Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
                                    std::int64_t every) override;
     double reduce(const std::string& reduction) override;
+    std::vector<halo::rt::RepeatCounts> repeat_counts() override;
 
 private:
     void set_running(const std::string& param, double value) override;

@@ -315,7 +315,10 @@ double Simulation::reduce(const std::string& reduction) {
     return in_turn(state_, [&](SimulationState& s) { return s.reduce(reduction); });
 }
 std::vector<Iterations> Simulation::iterations() {
-    return in_turn(state_, [&](SimulationState& s) { return s.iterations(); });
+    std::vector<Iterations> all;
+    for (const rt::RepeatCounts& each : in_turn(state_, [](SimulationState& s) { return s.repeat_counts(); }))
+        all.push_back({each.condition, each.at_most, each.total, each.most, each.unfinished});
+    return all;
 }
 
 }  // namespace halocline

@@ -115,7 +115,7 @@ struct SimulationState {
     virtual Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
                                            std::int64_t every) = 0;
     virtual double reduce(const std::string& reduction) = 0;
-    virtual std::vector<Iterations> iterations() { return {}; }  // of pieces: they have no repeats
+    virtual std::vector<halo::rt::RepeatCounts> repeat_counts() = 0;
 
 protected:
     // Tells what runs already.

@@ -245,11 +245,8 @@ double WholeSimulation::reduce(const std::string& reduction) {
     return start().reduction(reduction);
 }
 
-std::vector<Iterations> WholeSimulation::iterations() {
-    std::vector<Iterations> all;
-    for (const rt::RepeatCounts& each : start().repeat_counts())
-        all.push_back({each.condition, each.at_most, each.total, each.most, each.unfinished});
-    return all;
+std::vector<rt::RepeatCounts> WholeSimulation::repeat_counts() {
+    return start().repeat_counts();
 }
 
 }  // namespace halocline::detail

@@ -84,6 +84,12 @@ void for_volumes(const Geometry& cells, const Work& work) {
     }
 }
 
+// Where a level lies, in one with the components beside it.
+struct LevelArray {
+    void* array = nullptr;     // its first element
+    std::int64_t element = 0;  // bytes of a cell
+};
+
 // What the address of cell (0,0,0) is a multiple of, in elements.
 constexpr std::int64_t cell_alignment(RowLayout layout) {
     return layout == RowLayout::padded ? 32 : 1;

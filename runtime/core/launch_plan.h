@@ -381,6 +381,8 @@ struct RepeatPlan {
         int kernel = -1;
     };
     std::optional<Until> until{};
+    // Of a piece of a grid: the levels whose ghosts are due after each iteration.
+    std::vector<KernelPlan::Written> ghosts_due{};
 };
 // What the device keeps of a repeat with such a kernel, int64 each. The first three are 0 when its first
 // iteration begins. Where one around it is over, the first two are not: then it does nothing.

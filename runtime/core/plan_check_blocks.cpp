@@ -157,6 +157,9 @@ void check_repeats(const LaunchPlan& plan) {
                         exchange.time == latest_time(plan.fields[exchange.field]),
                     "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
         if (repeat.until) check_until(plan, repeat);
+        for (const KernelPlan::Written& due : repeat.ghosts_due)
+            require(in_range(due.field, plan.fields) && due.time == latest_time(plan.fields[due.field]),
+                    "ghosts of level {:+} of field {} are due after an iteration", due.time, due.field);
         first = repeat.first;
     }
 }

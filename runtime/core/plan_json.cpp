@@ -191,6 +191,7 @@ Json repeat_json(const RepeatPlan& repeat) {
                                       {"text", repeat.until->text},
                                       {"reductions", repeat.until->reductions},
                                       {"kernel", repeat.until->kernel}});
+    if (!repeat.ghosts_due.empty()) json["ghosts_due"] = list_json(repeat.ghosts_due, level_json);
     return json;
 }
 RepeatPlan repeat_from(const Json& json) {
@@ -205,6 +206,7 @@ RepeatPlan repeat_from(const Json& json) {
         repeat.until = RepeatPlan::Until{scalar_from(until.at("condition")), until.at("text"),
                                          until.at("reductions").get<std::vector<int>>(), until.at("kernel")};
     }
+    if (json.contains("ghosts_due")) repeat.ghosts_due = list_from(json.at("ghosts_due"), level_from);
     return repeat;
 }
 

@@ -156,6 +156,8 @@ Domain domain_from(const Json& json) {
     return domain;
 }
 
+}  // namespace
+
 Json level_json(const KernelPlan::Written& level) {
     return Json::object({{"field", level.field}, {"time", level.time}});
 }
@@ -163,8 +165,6 @@ Json level_json(const KernelPlan::Written& level) {
 KernelPlan::Written level_from(const Json& json) {
     return {json.at("field").get<int>(), json.at("time").get<int>()};
 }
-
-}  // namespace
 
 Json kernel_json(const KernelPlan& kernel) {
     Json json = Json::object({{"name", kernel.name},

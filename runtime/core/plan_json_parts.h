@@ -152,6 +152,8 @@ inline Extent extent_from(const Json& json) {
 
 // ---- kernels (plan_json_kernels.cpp)
 
+Json level_json(const KernelPlan::Written& level);
+KernelPlan::Written level_from(const Json& json);
 Json kernel_json(const KernelPlan& kernel);
 KernelPlan kernel_from(const Json& json);
 Json time_block_json(const TimeBlock& block);

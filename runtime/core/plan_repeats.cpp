@@ -41,6 +41,15 @@ std::int64_t blocks_of_repeat(const TimeBlock& block, const RepeatPlan& repeat) 
     return (block.is_whole ? repeat.count : repeat.count - 1) / block.steps;
 }
 
+const RepeatPlan* exchanged_in(const RepeatPlan& repeat, std::int64_t time) {
+    return time % 2 == 1 && !repeat.exchanges.empty() ? &repeat : nullptr;
+}
+
+bool exchanges_in_step(const LaunchPlan& plan) {
+    return std::ranges::any_of(plan.repeats,
+                               [](const RepeatPlan& repeat) { return !repeat.ghosts_due.empty(); });
+}
+
 bool waits_within_repeats(const LaunchPlan& plan) {
     const auto reads_own = [&](const RepeatPlan& repeat, const Argument& argument) {
         return argument.kind == Argument::Kind::scalar &&

@@ -24,6 +24,12 @@ const TimeBlock* block_of_repeat(const LaunchPlan& plan, std::size_t repeat);
 // done.
 std::int64_t blocks_of_repeat(const TimeBlock& block, const RepeatPlan& repeat);
 
+// The repeat where its iteration `time`, from 0 on, finds its arrays exchanged; null where it does not.
+const RepeatPlan* exchanged_in(const RepeatPlan& repeat, std::int64_t time);
+
+// Whether ghosts are due after iterations of a repeat.
+bool exchanges_in_step(const LaunchPlan& plan);
+
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.
 bool waits_within_repeats(const LaunchPlan& plan);
 

@@ -264,10 +264,15 @@ public:
     // What a reduction comes to where a step reads it, in place of what this session's parts do: for sessions
     // that have parts of one grid. Called within step(), by its thread.
     void combine_with(std::function<double(const std::string& name)> combine);
+    // For sessions of pieces of a grid: exchanges the ghosts that are due within a step (RepeatPlan::
+    // ghosts_due). Called as the above, after each iteration. fills_halos: what lies past faces is made of
+    // ghosts, too, and is made anew then.
+    void exchange_with(std::function<void(const std::vector<LevelArray>& levels)> exchange, bool fills_halos);
     // Of the repeats that a condition ends, in order: what this session has done of them. Waits for the
     // device.
     std::vector<RepeatCounts> repeat_counts() const;
-    bool reads_reductions() const;  // whether a step does
+    bool reads_reductions() const;   // whether a step does
+    bool exchanges_in_step() const;  // whether ghosts are due within one
 
     // Of pieces of a grid that is cut along its last axis, one by one: how the plan's time block
     // (TimeBlock::OfPieces) does its steps. Whether there is such a kernel here, and it fits:

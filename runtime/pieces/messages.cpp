@@ -14,7 +14,7 @@ std::int64_t cells_of(const Transfer& transfer) {
 
 std::int64_t bytes_of(const Transfer& transfer, const PieceArrays& piece) {
     std::int64_t element = 0;
-    for (const PieceArrays::Level& level : piece.levels)
+    for (const LevelArray& level : piece.levels)
         element += level.element;
     return element * cells_of(transfer);
 }
@@ -25,7 +25,7 @@ void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays&
                 bool is_packed, const Copy& copy) {
     const Geometry& geometry = *piece.geometry;
     char* packed = static_cast<char*>(message);
-    for (const PieceArrays::Level& level : piece.levels) {
+    for (const LevelArray& level : piece.levels) {
         const std::int64_t element = level.element;
         const CellsInMemory cells = cells_of(level.array, geometry, element, first);
         const std::int64_t plane = transfer.count[0] * transfer.count[1];
@@ -89,7 +89,7 @@ void Messages::exchange(const std::vector<Transfer>& along, const std::vector<Pi
         const Cells& cells = is_sent ? transfer.source : transfer.target;
         MessageList& messages = is_sent ? sends : receives;
         if (const std::optional<ElementRange> planes = whole_planes(transfer, cells, *piece.geometry)) {
-            for (const PieceArrays::Level& level : piece.levels)
+            for (const LevelArray& level : piece.levels)
                 messages.push_back({peer, static_cast<char*>(level.array) + planes->first * level.element,
                                     planes->count * level.element});
             continue;

@@ -57,7 +57,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
             throw Error(ErrorCode::bad_argument, fmt::format("session {} is not of its piece's extents", i));
     const LaunchPlan& plan = sessions_.front()->plan();
     if (cut_.count() > 1) check_reductions(cut_, plan);
-    reads_reductions_ = sessions_.front()->reads_reductions();
+    wait_in_step_ = sessions_.front()->reads_reductions() || sessions_.front()->exchanges_in_step();
     transfers_ = transfers(cut_, plan.halo);
     for (const std::string& name : options_.carried) {
         const FieldPlan* field = find_field(name);
@@ -72,7 +72,10 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried_.push_back(carried);
     }
     for (std::size_t i = 0; i < sessions_.size(); ++i)
-        mirrors_ghosts_.push_back(mirrors_ghosts(i));
+        mirrors_ghosts_.push_back(std::ranges::any_of(carried_, [&](const Carried& carried) {
+            return std::ranges::any_of(carried.components,
+                                       [&](const FieldPlan& field) { return mirrors_ghosts(i, field); });
+        }));
     choose_scheme();
     for (Session* session : sessions_)
         session->expect_steps(options_.interval);
@@ -160,20 +163,24 @@ void Pieces::step(std::int64_t count, bool with_results) {
 
 void Pieces::step_each(std::int64_t count, bool with_results) {
     in_step_ = false;
-    if (reads_reductions_ && sessions_.size() > 1) return step_together(count, with_results);
-    if (reads_reductions_ && is_shared())
-        sessions_.front()->combine_with([this](const std::string& name) {
+    if (wait_in_step_ && sessions_.size() > 1) return step_together(count, with_results);
+    if (wait_in_step_ && is_shared()) {
+        Session& own = *sessions_.front();
+        own.combine_with([this, &own](const std::string& name) {
             transport_->wait();
-            return combined({sessions_.front()->partial_results(name)});
+            return combined({own.partial_results(name)});
         });
+        own.exchange_with([this](const std::vector<LevelArray>& levels) { exchange_within_step({levels}); },
+                          mirrors_ghosts_in_step(0));
+    }
     for (Session* session : sessions_)
         session->step(count, with_results);
 }
 
-// Steps pieces of which each reads reductions of all: each has a thread that waits for the others' partial
-// results.
+// Steps pieces that wait for each other within a step: each has a thread.
 void Pieces::step_together(std::int64_t count, bool with_results) {
     Rendezvous rendezvous(sessions_.size());
+    std::vector<std::vector<LevelArray>> levels(sessions_.size());  // that are exchanged
     std::vector<std::exception_ptr> troubles(sessions_.size());
     {
         enum Start { awaited, all_there, given_up };
@@ -190,6 +197,12 @@ void Pieces::step_together(std::int64_t count, bool with_results) {
                     i, session.partial_results(name),
                     [this](const std::vector<PartialResults>& parts) { return combined(parts); });
             });
+            session.exchange_with(
+                [this, &rendezvous, &levels, i](const std::vector<LevelArray>& own) {
+                    levels[i] = own;
+                    rendezvous.meet([&] { exchange_within_step(levels); });
+                },
+                mirrors_ghosts_in_step(i));
             try {
                 threads.emplace_back(
                     [&rendezvous, &start, &session, &trouble = troubles[i], count, with_results] {
@@ -224,10 +237,23 @@ void Pieces::synchronize() {
         session->synchronize();
 }
 
-void Pieces::exchange() {
-    const std::vector<PieceArrays> pieces = arrays();
+void Pieces::transfer(const std::vector<PieceArrays>& pieces) {
     for (const std::vector<Transfer>& along : transfers_)
         if (!along.empty()) transport_->exchange(along, pieces);
+}
+
+void Pieces::exchange_within_step(const std::vector<std::vector<LevelArray>>& levels) {
+    std::vector<PieceArrays> pieces = places();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (levels[i].size() != levels.front().size())
+            throw Error(ErrorCode::internal, "the pieces of a grid exchange different levels within a step");
+        pieces[i].levels = levels[i];
+    }
+    transfer(pieces);
+}
+
+void Pieces::exchange() {
+    transfer(arrays());
     good_for_ = options_.interval;
     past_is_due_ = false;
     in_step_ = false;
@@ -249,32 +275,41 @@ void Pieces::ghosts_due() {
     past_is_due_ = true;
 }
 
-// Whether a mirror at a face shows cells that this process's piece `index` is given, as it has too few
-// itself.
-bool Pieces::mirrors_ghosts(std::size_t index) const {
+// Whether a mirror at a face of the field shows cells that this process's piece `index` is given, as it has
+// too few itself.
+bool Pieces::mirrors_ghosts(std::size_t index, const FieldPlan& field) const {
     for (int axis = 0; axis < cut_.grid.rank; ++axis) {
         const auto along = static_cast<std::size_t>(axis);
-        for (std::size_t side = 0; side < 2; ++side) {
-            if (!cut_.is_cut(axis) || piece(index).ghosts[along][side] > 0) continue;
-            for (const Carried& carried : carried_)
-                for (const FieldPlan& field : carried.components)
-                    if (field.image(axis, static_cast<int>(side)).reflects() &&
-                        piece(index).own(axis) <= field.halo[along][side])
-                        return true;
-        }
+        for (std::size_t side = 0; side < 2; ++side)
+            if (cut_.is_cut(axis) && piece(index).ghosts[along][side] == 0 &&
+                field.image(axis, static_cast<int>(side)).reflects() &&
+                piece(index).own(axis) <= field.halo[along][side])
+                return true;
     }
     return false;
 }
 
-std::vector<PieceArrays> Pieces::arrays() const {
+bool Pieces::mirrors_ghosts_in_step(std::size_t index) const {
+    return std::ranges::any_of(plan().fields, [&](const FieldPlan& field) {
+        return field.role != Role::input && mirrors_ghosts(index, field);
+    });
+}
+
+std::vector<PieceArrays> Pieces::places() const {
     std::vector<PieceArrays> pieces(sessions_.size());
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-        const Session& session = *sessions_[i];
         pieces[i].number = static_cast<int>(number(i));
-        pieces[i].device = &session.device();
-        pieces[i].geometry = &session.geometry();
+        pieces[i].device = &sessions_[i]->device();
+        pieces[i].geometry = &sessions_[i]->geometry();
+    }
+    return pieces;
+}
+
+std::vector<PieceArrays> Pieces::arrays() const {
+    std::vector<PieceArrays> pieces = places();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
         for (const Carried& field : carried_) {
-            const std::vector<void*> levels = session.level_arrays(field.name);
+            const std::vector<void*> levels = sessions_[i]->level_arrays(field.name);
             const int count = past_is_due_ ? 1 + field.components.front().history : field.levels;
             for (std::size_t level = 0; level < static_cast<std::size_t>(count); ++level)
                 pieces[i].levels.push_back({levels[level], field.element});

@@ -8,6 +8,9 @@
 // makes no difference. They need pieces that are cut along that axis alone, and kernels whose blocks have one
 // plane each.
 //
+// Within a step pieces wait for each other where it reads a reduction, and after each iteration of a repeat,
+// to exchange what that leaves (RepeatPlan::ghosts_due).
+//
 // Host arrays are those of the whole grid, dense, x fastest. Each session runs the program of its part, with
 // the piece's extents. Devices work side by side as far as they do not wait for each other: all their work is
 // queued by the calling thread, one thread at a time.
@@ -108,6 +111,7 @@ public:
     // Levels were put in the place of others, or copied: their ghosts are not known to be good for a step.
     void ghosts_due();
     double reduction(const std::string& name);  // of the last step
+    std::vector<RepeatCounts> repeat_counts() const { return sessions_.front()->repeat_counts(); }
     void set_points(const std::string& points, std::span<const double> positions);
     void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
     // At the first rank; nothing elsewhere.
@@ -129,7 +133,11 @@ private:
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
     double seconds_of_exchange();
-    bool mirrors_ghosts(std::size_t index) const;
+    void transfer(const std::vector<PieceArrays>& pieces);
+    // levels: by this process's pieces, the same for all.
+    void exchange_within_step(const std::vector<std::vector<LevelArray>>& levels);
+    bool mirrors_ghosts(std::size_t index, const FieldPlan& field) const;
+    bool mirrors_ghosts_in_step(std::size_t index) const;
     // pieces_blocks.cpp
     void choose_scheme();
     std::string why_synchronous_here()
@@ -150,6 +158,7 @@ private:
     void step_together(std::int64_t count, bool with_results);
     double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
+    std::vector<PieceArrays> places() const;                           // without levels
     std::vector<PieceArrays> arrays() const;
 
     struct Carried {  // an array
@@ -175,8 +184,8 @@ private:
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
     std::string why_synchronous_;
     std::set<std::pair<Device*, Device*>> waiting_;  // of direct exchange: the first for the second
-    bool in_step_ = false;  // nothing was asked for since the last block that is not waited for
-    bool reads_reductions_ = false;
+    bool in_step_ = false;       // nothing was asked for since the last block that is not waited for
+    bool wait_in_step_ = false;  // pieces do, for each other
     std::map<std::string, std::vector<double>> positions_;  // by points
     StepsBefore before_;
     std::int64_t done_ = 0;  // steps, with those before

@@ -14,11 +14,10 @@ void Rendezvous::work(const std::function<void()>& work) {
 }
 
 // The mutex is held by this thread, except while it waits.
-double Rendezvous::all_reduce(std::size_t thread, PartialResults part, const Combine& combine) {
-    parts_[thread] = std::move(part);
+void Rendezvous::meet(const std::function<void()>& work) {
     const std::int64_t generation = generation_;
     if (++arrived_ == parts_.size()) {
-        result_ = combine(parts_);
+        work();
         arrived_ = 0;
         ++generation_;
         changed_.notify_all();
@@ -26,6 +25,11 @@ double Rendezvous::all_reduce(std::size_t thread, PartialResults part, const Com
         changed_.wait(mutex_, [&] { return generation_ != generation || has_failed_; });
     }
     if (generation_ == generation) throw GaveUp();
+}
+
+double Rendezvous::all_reduce(std::size_t thread, PartialResults part, const Combine& combine) {
+    parts_[thread] = std::move(part);
+    meet([&] { result_ = combine(parts_); });
     return result_;
 }
 

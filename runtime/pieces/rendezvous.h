@@ -1,5 +1,5 @@
-// An all-reduce between threads, of which only one works at a time, as they may share a device: another one
-// goes on when one waits here or is done.
+// Where threads wait for each other, of which only one works at a time, as they may share a device: another
+// one goes on when one waits here or is done.
 #pragma once
 
 #include <condition_variable>
@@ -28,8 +28,10 @@ public:
     // GaveUp.
     void work(const std::function<void()>& work);
 
-    // Called within work() by every thread, equally often by each: all get the result of `combine` for their
-    // parts. Throws GaveUp where another thread has failed.
+    // Called within work() by every thread, equally often by each: once all are there the last of them does
+    // `work`, and then they go on. Throws GaveUp where another thread has failed.
+    void meet(const std::function<void()>& work);
+    // The same: all get the result of `combine` for their parts.
     double all_reduce(std::size_t thread, PartialResults part, const Combine& combine);
 
 private:

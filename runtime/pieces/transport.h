@@ -14,14 +14,10 @@ namespace halo::rt {
 
 // A piece of this process, as it lies on its device.
 struct PieceArrays {
-    struct Level {
-        void* array = nullptr;     // its first element
-        std::int64_t element = 0;  // bytes of a cell
-    };
     int number = 0;  // of the piece
     Device* device = nullptr;
     const Geometry* geometry = nullptr;
-    std::vector<Level> levels;  // that are exchanged, as many and in the same order for every piece
+    std::vector<LevelArray> levels;  // that are exchanged, as many and in the same order for every piece
 };
 
 class Transport {

@@ -1,5 +1,6 @@
 // Simulations in pieces on several devices, against the same on one: bit by bit.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -197,6 +198,36 @@ TEST_CASE("pieces wait for each other where a step reads a reduction") {
         cut.step(7);
         CHECK(read_f32(cut, "u") == read_f32(whole, "u"));
         CHECK(cut.reduce("most") == whole.reduce("most"));
+    }
+}
+
+TEST_CASE("pieces iterate as one device does, and are asked how often") {
+    if (cannot_compile()) return;
+    const Program program = compile(R"(stencil implicit(x, y) {
+    param tol = 1e-3
+    field u, w: f64 { boundary fixed 0.5 }
+    solve u[t+1]: u[t+1] - laplacian(u[t+1]) = u using cg tol 1e-6, at most 40
+    repeat k until change < tol, at most 30 {
+        w[k+1] = (w[k, x-1] + w[k, x+1] + w[k, y-1] + w[k, y+1] + u[t+1]) / 5
+        reduce change = max(abs(w[k+1] - w[k]))
+    }
+})");
+    const Grid grid = {17, 23};
+    Simulation whole(program, Device::cpu(1), grid), pieces(program, cpus(3), grid);
+    std::vector<double> start(17 * 23);
+    for (std::size_t i = 0; i < start.size(); ++i)
+        start[i] = std::sin(static_cast<double>(i));
+    for (Simulation* each : {&whole, &pieces}) {
+        each->write("u", start);
+        each->step(3);
+    }
+    CHECK(pieces.read("u") == whole.read("u"));
+    CHECK(pieces.read("w") == whole.read("w"));
+    REQUIRE(pieces.iterations().size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(pieces.iterations()[i].condition == whole.iterations()[i].condition);
+        CHECK(pieces.iterations()[i].total == whole.iterations()[i].total);
+        CHECK(pieces.iterations()[i].most_in_step == whole.iterations()[i].most_in_step);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "catch.h"
 #include "compiler/driver/planning/pieces_plan.h"
+#include "compiler/ir/repeats.h"
 #include "emulated_device.h"
 #include "emulator.h"
 #include "load_cpp.h"
@@ -36,6 +37,7 @@ GeneratorOptions programs_to_cut() {
     options.fewer_axes = true;
     options.stretched = true;
     options.sweeps = true;
+    options.repeats = true;
     options.shared_cells = true;
     return options;
 }
@@ -108,6 +110,36 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
     CHECK(cut * 4 >= seeds.count);
 }
 
+TEST_CASE("random repeats in pieces, until reductions say so") {
+    GeneratorOptions options = programs_to_cut();
+    options.min_rank = options.max_rank = 2;
+    options.max_cells = 2500;
+    options.max_radius = 1;
+    options.max_statements = 3;
+    options.sweeps = false;
+    const Seeds seeds = seeds_from_environment(17001, 80);
+    const std::unique_ptr<rt::Device> cpu = rt::make_cpu_device(2);
+    std::uint64_t cut = 0;
+    check_engine(
+        options, seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            if (!ir::has_repeats(program)) return std::string();
+            std::string wrong = complaint_of_cut(run_in_pieces(program, reference, source.seed, {cpu.get()},
+                                                               lower::lower_cpu, load_cpp_unoptimized),
+                                                 cut);
+            if (!wrong.empty()) return "on the CPU, " + wrong;
+            emulator::EmulatedDevice one, other;
+            const auto lower = [&](const ir::Program& piece) {
+                return lower::lower_cuda(piece, {schedules_by_plane(piece)});
+            };
+            wrong = complaint_of_cut(
+                run_in_pieces(program, reference, source.seed + 1, {&one, &other}, lower, load_cuda), cut);
+            return wrong.empty() ? wrong : "on emulated CUDA, " + wrong;
+        },
+        2);
+    CHECK(cut * 4 >= seeds.count);
+}
+
 namespace {
 
 // What a program says otherwise in so many pieces that exchange every step, on the CPU and on emulated CUDA.
@@ -126,7 +158,7 @@ std::string difference_in_pieces(const std::string& text, const Extent& extent, 
             const ir::Program piece = driver::program_of_piece(program, cut, i);
             const bool is_cpu = device == cpu.get();
             const lower::Lowered lowered =
-                is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {{schedule::Schedule{}}});
+                is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {schedules_by_plane(piece)});
             sessions.emplace_back(
                 lowered.plan, cut.pieces[i].extent(), *device,
                 is_cpu ? load_cpp_unoptimized(lowered, *device) : load_cuda(lowered, *device),
@@ -176,6 +208,17 @@ TEST_CASE("boundaries that are computed from all cells that a thin piece has") {
         CHECK(difference_in_pieces(reading(""), {2, 6, 1}, {1, 3, 1}) == "");
         CHECK(difference_in_pieces(reading(" + 1/16*u[y+2]"), {2, 9, 1}, {1, 3, 1}) == "");
     }
+}
+
+// Shrunk from a random program: the middle piece lies in the regions as a whole.
+TEST_CASE("cells that margins leave out keep what they held, also where a region is all of a piece") {
+    CHECK(difference_in_pieces(R"(stencil kept(x, y) {
+        field u, a, b: f32
+        on y in 1..-2 { a = u[x-1] }
+        on y in 1..-2 { b = a }
+    }
+    )",
+                               {1, 3, 1}, {1, 3, 1}) == "");
 }
 
 // Shrunk from a random program, where the mirror of a component that is not the first was taken for none.

@@ -93,4 +93,10 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
     return schedules;
 }
 
+std::vector<schedule::Schedule> schedules_by_plane(const ir::Program& program) {
+    schedule::Schedule by_plane;
+    by_plane.threads = {32, 1, 1};
+    return std::vector(ir::form_stages(program).size(), by_plane);
+}
+
 }  // namespace halo::test

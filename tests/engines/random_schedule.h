@@ -14,4 +14,7 @@ namespace halo::test {
 std::vector<schedule::Schedule> random_schedules(const ir::Program& program, schedule::Strategy strategy,
                                                  Random& random);
 
+// By stage: blocks of one plane each, as reductions of pieces of a grid need them.
+std::vector<schedule::Schedule> schedules_by_plane(const ir::Program& program);
+
 }  // namespace halo::test

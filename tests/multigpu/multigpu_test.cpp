@@ -1,8 +1,10 @@
 // Examples in pieces on several GPUs, and on one that has several pieces: every cell as on one GPU alone.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,9 +67,29 @@ Run run(const Folder& folder, const std::string& file, const std::vector<std::st
     return result;
 }
 
+// One GPU alone adds up sums in another order than pieces do. So conjugate gradients give other numbers
+// there, within their tolerance, maybe after another number of iterations.
+const std::set<std::string> kReadSums{"implicit_heat2d.halo"};
+constexpr double kSolved = 1e-5;
+
 // Of min and max the same; sums are added in another order than on one GPU.
-bool agree(double one, double other) {
-    return std::abs(one - other) <= 1e-12 * (1 + std::abs(one));
+bool agree(double one, double other, double bound) {
+    return std::abs(one - other) <= bound * (1 + std::abs(one));
+}
+
+// The cells of a file of f64 (.npy), each within the bound.
+bool cells_agree(const std::string& one, const std::string& other, double bound) {
+    constexpr std::size_t kLengthAt = 8, kHeaderAt = 10;
+    if (one.size() != other.size() || one.find("'<f8'") == std::string::npos) return false;
+    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(one[kLengthAt])) +
+                        (static_cast<std::size_t>(static_cast<unsigned char>(one[kLengthAt + 1])) << 8U);
+    for (std::size_t at = kHeaderAt + length; at + sizeof(double) <= one.size(); at += sizeof(double)) {
+        double cell = 0, its = 0;
+        std::memcpy(&cell, &one[at], sizeof cell);
+        std::memcpy(&its, &other[at], sizeof its);
+        if (!agree(cell, its, bound)) return false;
+    }
+    return true;
 }
 
 std::vector<std::string> examples() {
@@ -86,7 +108,9 @@ int compare(const Folder& folder, const std::string& file,
     INFO(file << "\n" << one.outcome.err);
     REQUIRE(one.outcome.code == 0);
     const Json reductions = Json::parse(one.outcome.out).at("reductions");
+    const bool reads_sums = kReadSums.contains(file);
     Json in_pieces;
+    std::vector<std::string> fields_in_pieces;
     int compared = 0;
     for (const std::vector<std::string>& way : ways) {
         Run several_gpus = run(folder, file, fields, way);
@@ -98,15 +122,19 @@ int compare(const Folder& folder, const std::string& file,
         REQUIRE(several_gpus.outcome.code == 0);
         for (std::size_t i = 0; i < fields.size(); ++i) {
             INFO(fields[i]);
-            CHECK((several_gpus.fields[i] == one.fields[i]));
+            CHECK((reads_sums ? cells_agree(several_gpus.fields[i], one.fields[i], kSolved)
+                              : several_gpus.fields[i] == one.fields[i]));
         }
         const Json results = Json::parse(several_gpus.outcome.out).at("reductions");
         for (const auto& [name, value] : reductions.items())
             CHECK((value.is_null() ? results.at(name).is_null()
-                                   : agree(value.get<double>(), results.at(name).get<double>())));
+                                   : agree(value.get<double>(), results.at(name).get<double>(),
+                                           reads_sums ? kSolved : 1e-12)));
         // However the grid is cut, what is reduced has the same bits.
         if (!in_pieces.is_null()) CHECK(results == in_pieces);
+        if (!in_pieces.is_null()) CHECK((several_gpus.fields == fields_in_pieces));
         in_pieces = results;
+        fields_in_pieces = several_gpus.fields;
         ++compared;
     }
     return compared;

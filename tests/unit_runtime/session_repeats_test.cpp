@@ -46,6 +46,32 @@ TEST_CASE("steps of very many launches are not recorded") {
     CHECK(device.recordings == 0);
 }
 
+TEST_CASE("a session exchanges what is due after each iteration, and records no such steps") {
+    FakeDevice device;
+    device.recordable = true;
+    Sample sample = heat_sample(1, ElementType::f64);
+    sample.plan.repeats.push_back({0, 1, 7, {}});
+    sample.plan.repeats.back().ghosts_due = {{0, 1}};
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    Session session(std::move(sample.plan), {5, 1, 1}, device, std::move(modules));
+    session.set_param("rate", 0.1);
+    CHECK(session.exchanges_in_step());
+    std::vector<void*> exchanged;
+    session.exchange_with(
+        [&](const std::vector<LevelArray>& levels) {
+            REQUIRE(levels.size() == 1);
+            CHECK(levels[0].element == 8);
+            exchanged.push_back(levels[0].array);
+        },
+        false);
+    session.step(20);
+    CHECK(device.recordings == 0);
+    REQUIRE(exchanged.size() == 7 * 20);
+    CHECK(exchanged.back() == session.level_array(0, 0));  // what the last step has written
+    CHECK(exchanged[7 * 18] != exchanged.back());
+}
+
 namespace {
 
 // u[t+1] = u, and then a number is added, an addition by each of so many kernels, until u[t+1] >= 2 u. Counts
@@ -171,6 +197,13 @@ TEST_CASE("repeats survive the way through JSON, and are checked") {
     CHECK(is_refused({-1, 1, 3, {}}));
     CHECK(is_refused({0, 2, 3, {}}));
     CHECK(is_refused({1, 1, 3, {}}));
+    RepeatPlan of_piece{0, 1, 3, {}};
+    of_piece.ghosts_due = {{0, 1}};
+    CHECK_FALSE(is_refused(of_piece));
+    of_piece.ghosts_due = {{0, 0}};  // a level that no iteration writes
+    CHECK(is_refused(of_piece));
+    of_piece.ghosts_due = {{7, 1}};
+    CHECK(is_refused(of_piece));
     // Within each other: so deep, and so many times in all. Others do not overlap.
     LaunchPlan nested = sample.plan;
     for (int depth = 1; depth < kMostNestedRepeats; ++depth)

@@ -8,6 +8,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/console/progress.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/lower/shared/storage.h"
 #include "compiler/passes/part.h"
@@ -42,6 +43,23 @@ std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     return result;
 }
 
+std::vector<CutRules::Iterated> iterated_levels(const ir::Program& program) {
+    std::vector<CutRules::Iterated> result;
+    for (const ir::GhostsDue& due : ir::ghosts_due(program)) {
+        const auto is_own = [&](const ir::Statement& statement) {
+            const ir::Repeat* const own = ir::repeat_of(statement);
+            return own != nullptr && own->number == due.repeat;
+        };
+        CutRules::Iterated iterated;
+        iterated.times = ir::times_in_step(*std::ranges::find_if(program.statements, is_own));
+        iterated.levels = static_cast<int>(due.levels.size());
+        for (const ir::Level& level : due.levels)
+            iterated.bytes += rt::size_of(lower::element_type(program[level.field].storage));
+        result.push_back(iterated);
+    }
+    return result;
+}
+
 // A piece with a kernel for several steps does single steps where the interval is no multiple of them.
 struct StepTimes {
     StepTime single, several;
@@ -60,13 +78,16 @@ StepTimes times_of(const ir::Program& program, const Extent& extent, const Piece
     times.several = times.single;
     if (!request.on_gpu) return times;
     CodeOptions of_piece = adding_by_plane(options, request.count);
+    // Pieces exchange after each iteration of a repeat.
+    const bool exchanges_in_step = request.count > 1 && ir::has_repeats(program);
+    if (exchanges_in_step) of_piece.single_steps = true;
     of_piece.extent = extent;
     const ir::Program optimized = optimize(program, of_piece);
     const PlanChoice choice = choose_plan(optimized, of_piece);
     const schedule::Plan plan = choice.plan();
     const int steps_at_once = schedule::steps_at_once(plan.grouping);
     const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
-    times.has_block = kind != nullptr && !kind->needs_whole_grid;
+    times.has_block = kind != nullptr && !kind->needs_whole_grid && !exchanges_in_step;
     if (times.has_block) times.several.steps_at_once = steps_at_once;
     if (!request.measured.empty()) return times;
     times.single = {1, choice.single.cells / cells, choice.single.launches};
@@ -90,6 +111,13 @@ void predict_plan(PiecesPlan& plan, const CutRules& rules, const StepTimes& time
     plan.step_seconds = predicted.own;
     plan.ghost_seconds = predicted.ghosts;
     plan.exchange_seconds = predicted.exchange;
+    for (const CutRules::Iterated& iterated : rules.iterated) {
+        const ExchangePlan within{1, iterated.bytes, iterated.levels, rt::ExchangeScheme::synchronous,
+                                  exchange.pieces_of_host};
+        const Prediction once = predict(plan.cut, times.single, within, network);
+        plan.step_bytes += iterated.times * once.exchange_bytes;
+        plan.exchange_seconds += static_cast<double>(iterated.times) * once.exchange;
+    }
 }
 
 // The schemes to choose from. All but the first need a kernel for several steps, and a cut along the last
@@ -201,6 +229,7 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
     rules.grid.extent = extent;
     rules.reach = ir::step_reach(program);
     rules.carried = carried_fields(program);
+    rules.iterated = iterated_levels(program);
     const int last = program.rank() - 1;
     for (int axis = 0; axis <= last; ++axis) {
         const auto along = static_cast<std::size_t>(axis);
@@ -214,7 +243,7 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
         rules.may[along] = why.empty();
         if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
     }
-    if (ir::has_repeats(program)) rules.why_not = {passes::why_uncut(program, 0)};  // along any axis
+    if (ir::has_coarse_grids(program)) rules.why_not = {passes::why_uncut(program, 0)};  // along any axis
     return rules;
 }
 
@@ -295,7 +324,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
         const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
         const std::int64_t unit = times.several.steps_at_once;
         const std::int64_t first = request.interval.value_or(unit);
-        const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval));
+        // Ghosts of several steps are computed in each iteration, which exchanges in any case.
+        const std::int64_t most = rules.iterated.empty() ? std::max(unit, kMostInterval) : unit;
+        const std::int64_t last = request.interval.value_or(most);
         for (std::int64_t interval = first; interval <= last; interval += unit) {
             if (!is_synchronous && !rt::why_not_each(interval, scheme, times.several.steps_at_once).empty())
                 break;
@@ -327,7 +358,7 @@ void refuse_scheme(rt::ExchangeScheme wanted, const std::string& why) {
 }
 
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
-    if (!request.scheme || plan.exchange_bytes == 0 || plan.scheme == *request.scheme) return;
+    if (!request.scheme || !plan.is_exchanged() || plan.scheme == *request.scheme) return;
     refuse_scheme(*request.scheme, plan.why_synchronous);
 }
 
@@ -357,7 +388,7 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
-    if (!options.cut_with.empty()) options.single_steps = true;
+    if (!options.cut_with.empty() || plan.step_bytes > 0) options.single_steps = true;
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
                                rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
                                !plan.cut.axis_cut_besides_last();
@@ -385,10 +416,15 @@ std::string describe_pieces(const PiecesPlan& plan, const std::vector<std::strin
     }
     const std::string cells = fmt::format("{} pieces, {}, of {} cells", plan.cut.count(),
                                           join(along, " and "), join(lengths, " and "));
-    if (plan.exchange_bytes == 0) return cells + " that need nothing of each other";
-    return fmt::format("{} and {} ghosts a side; {} exchanged every {}", cells, join(ghosts, " and "),
-                       format_bytes(static_cast<double>(plan.exchange_bytes)),
-                       plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval));
+    if (!plan.is_exchanged()) return cells + " that need nothing of each other";
+    const std::string every = plan.interval == 1 ? "step" : fmt::format("{} steps", plan.interval);
+    const auto bytes = [](std::int64_t count) { return format_bytes(static_cast<double>(count)); };
+    std::vector<std::string> exchanged;
+    if (plan.exchange_bytes > 0)
+        exchanged.push_back(bytes(plan.exchange_bytes) + " exchanged every " + every);
+    if (plan.step_bytes > 0)
+        exchanged.push_back(fmt::format("{} at most exchanged within a step", bytes(plan.step_bytes)));
+    return fmt::format("{} and {} ghosts a side; {}", cells, join(ghosts, " and "), join(exchanged, ", "));
 }
 
 std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string>& axes) {
@@ -396,7 +432,7 @@ std::string explain_pieces(const PiecesPlan& plan, const std::vector<std::string
     for (const std::string& why : plan.uncut)
         text += fmt::format("  {:<12}{}\n", "not cut", why);
     if (plan.cut.count() == 1) return text;
-    if (plan.exchange_bytes > 0) text += fmt::format("  {:<12}{}\n", "exchange", scheme_words(plan.scheme));
+    if (plan.is_exchanged()) text += fmt::format("  {:<12}{}\n", "exchange", scheme_words(plan.scheme));
     return text + fmt::format(
                       "  {:<12}{:.1f} times as fast as one device, {:.1f} % of {}: a step takes {} for a "
                       "piece's own cells, {} for its ghosts and {} for the exchange\n",
@@ -410,6 +446,7 @@ nlohmann::ordered_json pieces_json(const PiecesPlan& plan) {
     json["counts"] = std::vector<int>(plan.cut.counts.begin(), plan.cut.counts.begin() + plan.cut.grid.rank);
     json["steps_between_exchanges"] = plan.interval;
     json["exchange_bytes"] = plan.exchange_bytes;
+    if (plan.step_bytes > 0) json["exchange_bytes_within_step"] = plan.step_bytes;
     json["exchange_scheme"] = scheme_word(plan.scheme);
     json["predicted_efficiency"] = plan.efficiency();
     json["predicted_seconds"] = {{"own_cells", plan.step_seconds},

@@ -30,6 +30,13 @@ struct CutRules {
         std::int64_t levels = 1;   // that a step reads
     };
     std::vector<Carried> carried;  // fields that are exchanged
+    // What is exchanged after each iteration of a repeat.
+    struct Iterated {
+        std::int64_t times = 1;  // in a step, at most
+        std::int64_t bytes = 0;  // of a cell, of all levels
+        int levels = 0;
+    };
+    std::vector<Iterated> iterated;
     std::vector<std::string> carried_names() const;
     // For so many steps between exchanges.
     rt::Depths ghosts(std::int64_t interval) const;
@@ -62,8 +69,10 @@ struct PiecesPlan {
     rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
     std::string why_synchronous;      // what keeps others out that may be chosen; empty: nothing
     std::int64_t exchange_bytes = 0;  // to the piece that receives most
+    std::int64_t step_bytes = 0;      // the same, at most, of all exchanges within a step
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
+    bool is_exchanged() const { return exchange_bytes > 0 || step_bytes > 0; }
     double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
     double efficiency() const;  // of that many devices against one: 1 is that many times as fast
 };

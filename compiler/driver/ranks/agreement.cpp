@@ -23,13 +23,14 @@ PiecesPlan agree_on_pieces(rt::Ranks& ranks, const ir::Program& program, const E
     struct Words {
         rt::Lengths counts;
         int steps_at_once;
-        std::int64_t interval, exchange_bytes;
+        std::int64_t interval, exchange_bytes, step_bytes;
         rt::ExchangeScheme scheme;
     } words{};
     std::optional<PiecesPlan> plan;
     if (ranks.is_first()) {
         plan = plan_here();
-        words = {plan->cut.counts, plan->steps_at_once, plan->interval, plan->exchange_bytes, plan->scheme};
+        words = {plan->cut.counts,     plan->steps_at_once, plan->interval,
+                 plan->exchange_bytes, plan->step_bytes,    plan->scheme};
     }
     const std::string agreed = ranks.broadcast({reinterpret_cast<const char*>(&words), sizeof words});
     std::memcpy(&words, agreed.data(), sizeof words);
@@ -37,6 +38,7 @@ PiecesPlan agree_on_pieces(rt::Ranks& ranks, const ir::Program& program, const E
     if (plan) return std::move(*plan);
     PiecesPlan same = rebuild_plan(program, extent, words.counts, words.interval, words.steps_at_once);
     same.exchange_bytes = words.exchange_bytes;
+    same.step_bytes = words.step_bytes;
     same.scheme = words.scheme;
     same.why_synchronous = why_synchronous;
     return same;

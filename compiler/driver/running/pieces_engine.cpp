@@ -57,6 +57,7 @@ public:
     }
     bool holds(const rt::HostScalar& until) override { return holds(until, done_); }
     double reduction(const std::string& name) override { return pieces_.reduction(name); }
+    std::vector<rt::RepeatCounts> repeat_counts() const override { return pieces_.repeat_counts(); }
     // Unknown where a piece has something else, as that may be in its ghosts, which nobody may have read.
     std::optional<bool> is_finite(const std::string& field) const override {
         const bool all = std::ranges::all_of(pieces_.sessions(), [&](const rt::Session* session) {

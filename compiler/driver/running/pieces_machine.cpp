@@ -89,7 +89,7 @@ public:
                                                  plan.cut.pieces[first + i].extent(), of_pieces, own));
             add(own, timings);
         }
-        const bool is_exchanged = plan.exchange_bytes > 0;
+        const bool is_exchanged = plan.is_exchanged();
         std::unique_ptr<rt::Pieces> pieces = make_pieces(plan, engines, timings);
         if (is_exchanged) {
             check_pieces(request, *pieces);

@@ -160,6 +160,24 @@ rt::Domain launch_domain(const StageView& stage) {
 
 namespace {
 
+// Levels without an array are read by nothing later. Components that lie side by side are in one.
+std::vector<rt::KernelPlan::Written> ghosts_due(const ir::Program& program, const ProgramLayout& layout,
+                                                const rt::LaunchPlan& plan, int repeat) {
+    std::vector<rt::KernelPlan::Written> due;
+    const auto found = std::ranges::find(program.ghosts_due, repeat, &ir::GhostsDue::repeat);
+    if (found == program.ghosts_due.end()) return due;
+    for (const ir::Level& level : found->levels) {
+        const int field = layout.plan_field[level.field.index];
+        if (field < 0) continue;
+        const int first = field - plan.fields[static_cast<std::size_t>(field)].component;
+        const auto is_it = [&](const rt::KernelPlan::Written& other) {
+            return other.field == first && other.time == level.time;
+        };
+        if (std::ranges::none_of(due, is_it)) due.push_back({first, level.time});
+    }
+    return due;
+}
+
 rt::RepeatPlan::Until until(const ir::Program& program, const ir::RepeatEnd& end) {
     rt::RepeatPlan::Until until;
     until.condition = host_scalar(program, end.until);
@@ -196,6 +214,7 @@ void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, r
     for (std::size_t depth = open_.size(); depth < repeats.size(); ++depth) {
         open_.push_back({repeats[depth], plan.repeats.size()});
         plan.repeats.push_back({first_, past, repeats[depth].count, {}});
+        plan.repeats.back().ghosts_due = ghosts_due(*stage.program, layout, plan, repeats[depth].number);
         if (const ir::RepeatEnd* const end = ir::end_condition(*stage.program, repeats[depth]))
             plan.repeats.back().until = until(*stage.program, *end);
     }

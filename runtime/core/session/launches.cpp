@@ -191,12 +191,11 @@ void Launches::update_recorded(PreparedLaunch& launch, const KernelPlan& kernel,
             from_.points.row(kernel.arguments[static_cast<std::size_t>(index)], step);
 }
 
-void Launches::fill_halo(int field, int time, const std::vector<double>& params) {
-    Level& filled = from_.arrays.level(field, time);
-    if (!filled.images_due) return;
+void Launches::launch_fillers(int field, const Level& filled, std::int64_t phase, std::int64_t step,
+                              const std::vector<double>& params) {
     for (const int filler : from_.arrays.fillers(field)) {
         const KernelPlan& kernel = from_.setup.plan.kernels[static_cast<std::size_t>(filler)];
-        PreparedLaunch launch = prepare(kernel, from_.clock.phase(), params);
+        PreparedLaunch launch = prepare(kernel, phase, params);
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
             const Argument& argument = kernel.arguments[i];
             if (argument.kind == Argument::Kind::field) {
@@ -204,14 +203,37 @@ void Launches::fill_halo(int field, int time, const std::vector<double>& params)
             } else if (argument.kind == Argument::Kind::scalar) {
                 launch.values[i] = scalar_value(
                     argument.type, rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
-                                                static_cast<double>(from_.clock.steps_done + time), {},
-                                                from_.tables.series()));
+                                                static_cast<double>(step), {}, from_.tables.series()));
             }
         }
         from_.setup.device->launch(from_.kernels[filler], from_.kernels.blocks(filler),
                                    launch.pointers.data());
     }
+}
+
+void Launches::fill_halo(int field, int time, const std::vector<double>& params) {
+    Level& filled = from_.arrays.level(field, time);
+    if (!filled.images_due) return;
+    launch_fillers(field, filled, from_.clock.phase(), from_.clock.steps_done + time, params);
     filled.images_due = false;
+}
+
+Level& Launches::level_in_step(const KernelPlan::Written& level, std::int64_t phase,
+                               const RepeatPlan* exchanged) {
+    const auto [field, time] = exchanged_level(level, exchanged);
+    return from_.arrays.level_in_step(field, time, phase);
+}
+
+void Launches::fill_halos_in_step(const KernelPlan::Written& level, std::int64_t phase, std::int64_t step,
+                                  const RepeatPlan* exchanged) {
+    const Level& filled = level_in_step(level, phase, exchanged);
+    const std::vector<FieldPlan>& fields = from_.setup.plan.fields;
+    const int components = fields[static_cast<std::size_t>(level.field)].interleave;
+    for (int field = level.field; field < level.field + components; ++field) {
+        from_.setup.device->run_halo_passes(from_.arrays.images(field),
+                                            fields[static_cast<std::size_t>(field)].type, filled.array);
+        launch_fillers(field, filled, phase, step + level.time, params_);
+    }
 }
 
 void Launches::mark_formulas_due() {

@@ -77,6 +77,11 @@ public:
     // The same of a step of a recording, which counts from its start.
     void update_recorded(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step);
 
+    // The array of a level within a step, as at() has it.
+    Level& level_in_step(const KernelPlan::Written& level, std::int64_t phase, const RepeatPlan* exchanged);
+    // Fills the halos of all components in that array again, in the step of that number.
+    void fill_halos_in_step(const KernelPlan::Written& level, std::int64_t phase, std::int64_t step,
+                            const RepeatPlan* exchanged);
     // Halos that kernels fill, outside of steps: of the levels at `time` whose images are due.
     void fill_halo(int field, int time, const std::vector<double>& params);
     void mark_formulas_due();  // of the levels that steps read: a param in their formulas changed
@@ -86,6 +91,9 @@ private:
     PreparedLaunch::Value value_of(const Argument& argument, std::int64_t phase,
                                    const std::vector<double>& params, const RepeatPlan* exchanged);
     bool changes(const Argument& argument) const;
+    // By the field's halo kernels: of a level that is one of step `step`.
+    void launch_fillers(int field, const Level& filled, std::int64_t phase, std::int64_t step,
+                        const std::vector<double>& params);
     void prepare_phase(std::size_t phase);
 
     Sources from_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/core/element.h"
+#include "runtime/core/plan_repeats.h"
 #include "runtime/core/session/names.h"
 #include "runtime/core/session/state.h"
 #include "runtime/core/text.h"
@@ -177,19 +178,33 @@ void Session::combine_with(std::function<double(const std::string& name)> combin
     state_->parts.reductions.combine_with(std::move(combine));
 }
 
+void Session::exchange_with(std::function<void(const std::vector<LevelArray>& levels)> exchange,
+                            bool fills_halos) {
+    state_->singles.exchange_with(std::move(exchange), fills_halos);
+}
+
 std::vector<RepeatCounts> Session::repeat_counts() const {
     return state_->parts.iterations.counts();
 }
 
 bool Session::reads_reductions() const {
-    const auto reads = [](const Argument& argument) {
-        return argument.kind == Argument::Kind::scalar &&
-               std::any_of(argument.scalar.steps.begin(), argument.scalar.steps.end(),
-                           [](const HostScalar::Step& step) { return step.op == HostScalar::Op::reduction; });
+    const auto reads = [](const HostScalar& scalar) {
+        return std::ranges::any_of(
+            scalar.steps, [](const HostScalar::Step& step) { return step.op == HostScalar::Op::reduction; });
     };
-    return std::any_of(plan().kernels.begin(), plan().kernels.end(), [&](const KernelPlan& kernel) {
-        return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), reads);
-    });
+    const auto ends_by_one = [&](const RepeatPlan& repeat) {
+        return repeat.until && repeat.until->kernel < 0 && reads(repeat.until->condition);
+    };
+    return std::ranges::any_of(plan().repeats, ends_by_one) ||
+           std::ranges::any_of(plan().kernels, [&](const KernelPlan& kernel) {
+               return std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
+                   return argument.kind == Argument::Kind::scalar && reads(argument.scalar);
+               });
+           });
+}
+
+bool Session::exchanges_in_step() const {
+    return rt::exchanges_in_step(plan());
 }
 
 PointGrid Session::point_grid() const {

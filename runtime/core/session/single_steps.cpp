@@ -67,11 +67,11 @@ bool has_conditions_within(const LaunchPlan& plan, int repeat) {
 }
 
 // Whether recordings of whole cycles of steps are of no more launches than memory is spent on. How many
-// iterations a condition asks for is not known when a step is recorded.
+// iterations a condition asks for is not known when a step is recorded, and exchanges within it are others'.
 bool has_room_to_record(const LaunchPlan& plan, std::int64_t cycle) {
-    return std::ranges::none_of(plan.repeats,
-                                [](const RepeatPlan& each) { return each.until.has_value(); }) &&
-           launches_of_step(plan) * cycle <= kMostRecordedLaunches;
+    return !exchanges_in_step(plan) && std::ranges::none_of(plan.repeats, [](const RepeatPlan& each) {
+        return each.until.has_value();
+    }) && launches_of_step(plan) * cycle <= kMostRecordedLaunches;
 }
 
 // The device's calls go to its side stream, after all work so far of the main one.
@@ -199,16 +199,35 @@ void SingleSteps::launch_all(Step& step, int first, int past, std::size_t repeat
     }
 }
 
+void SingleSteps::exchange_with(Exchange exchange, bool fills_halos) {
+    exchange_ = std::move(exchange);
+    fills_halos_ = fills_halos;
+}
+
+void SingleSteps::exchange_ghosts(const Step& step, const RepeatPlan& repeat, std::int64_t time) {
+    const RepeatPlan* const exchanged = exchanged_in(repeat, time);
+    std::vector<LevelArray> levels;
+    for (const KernelPlan::Written& due : repeat.ghosts_due) {
+        const FieldPlan& field = parts_.setup.plan.fields[static_cast<std::size_t>(due.field)];
+        levels.push_back({parts_.launches.level_in_step(due, step.phase, exchanged).array,
+                          size_of(field.type) * field.interleave});
+    }
+    exchange_(levels);
+    for (const KernelPlan::Written& due : repeat.ghosts_due)
+        if (fills_halos_) parts_.launches.fill_halos_in_step(due, step.phase, step.number, exchanged);
+}
+
 void SingleSteps::launch_iteration(Step& step, int index, std::int64_t time) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
     const std::size_t within = static_cast<std::size_t>(index) + 1;
-    const RepeatPlan* const exchanged = time % 2 == 1 && !repeat.exchanges.empty() ? &repeat : nullptr;
+    const RepeatPlan* const exchanged = exchanged_in(repeat, time);
     int first = repeat.first;  // what stands in the place of an exchange is left out
     for (const RepeatPlan::Exchange& each : repeat.exchanges) {
         launch_all(step, first, each.kernel, within, exchanged);
         first = each.kernel + 1;
     }
     launch_all(step, first, repeat.past, within, exchanged);
+    if (exchange_ && !repeat.ghosts_due.empty()) exchange_ghosts(step, repeat, time + 1);
 }
 
 bool SingleSteps::can_replay_iterations(int index) const {
@@ -222,8 +241,7 @@ bool SingleSteps::can_replay_iterations(int index) const {
 
 void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
-    const Iteration iteration{index, parts_.clock.in_cycle(step.phase),
-                              time % 2 == 1 && !repeat.exchanges.empty(),
+    const Iteration iteration{index, parts_.clock.in_cycle(step.phase), exchanged_in(repeat, time) != nullptr,
                               step.with_results && has_unread_steps(parts_.setup.plan), step.is_first};
     std::unique_ptr<Recording>& recording = iterations_[iteration];
     if (recording == nullptr)

@@ -32,6 +32,8 @@ public:
     // The block of the plan's repeat, once its code is there (LaunchPlan::time_block).
     void set_repeat_block(std::unique_ptr<RepeatBlock> block) { repeat_block_ = std::move(block); }
     const RepeatBlock* repeat_block() const { return repeat_block_.get(); }
+    using Exchange = std::function<void(const std::vector<LevelArray>& levels)>;
+    void exchange_with(Exchange exchange, bool fills_halos);  // as Session has it
 
 private:
     struct Step {
@@ -52,6 +54,8 @@ private:
     void note_partials(std::size_t kernel);
     void launch_repeat(Step& step, int repeat);
     void copy_exchanged(Step& step, const RepeatPlan& repeat);
+    // Of the levels as iteration `time` finds them.
+    void exchange_ghosts(const Step& step, const RepeatPlan& repeat, std::int64_t time);
     // Until its condition holds, which the host finds, or the device.
     void iterate_by_host(Step& step, int repeat);
     void iterate_by_device(Step& step, int repeat);
@@ -66,6 +70,8 @@ private:
     Parts& parts_;
     std::unique_ptr<RepeatBlock> repeat_block_;  // where there is one for this grid
     std::map<Iteration, std::unique_ptr<Recording>> iterations_;
+    Exchange exchange_;
+    bool fills_halos_ = false;  // after an exchange
     // Samples are taken in the side stream, beside the next step's first kernels: where steps are recorded,
     // and where they are launched one by one.
     const bool samples_beside_, launches_beside_;
