@@ -33,7 +33,7 @@ namespace {
 
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
-constexpr int kMostCells = 4;  // of a row, of which each has a register
+constexpr int kMostColumns = 4;  // of a row, of which each has a register
 constexpr int kLineBytes = 128;
 constexpr std::int64_t kReductionBytes =
     3 * 256;  // shared memory in which a block combines its warps' results
@@ -55,7 +55,7 @@ std::string refused_cells(const Pipeline& pipeline, const TemporalSchedule& sche
     const int cells = schedule.cells[0];
     if (pipeline.is_packed() && cells % pipeline.cells_of_word != 0)
         return "of single bytes a thread has 4, 8 or 16 cells of a row, not " + std::to_string(cells);
-    if (!pipeline.is_packed() && cells > kMostCells)
+    if (!pipeline.is_packed() && cells > kMostColumns)
         return "a thread has " + std::to_string(cells) + " cells of a row only of single bytes";
     return "";
 }
@@ -220,7 +220,7 @@ double reduction_instructions(const ir::Program& core, const Pipeline& pipeline)
 // The same where words hold the cells.
 double packed_instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
                                     const TemporalSchedule& schedule) {
-    const double words = values_of(pipeline, schedule);
+    const double words = values_of_thread(pipeline, schedule);
     double of_word = 0;
     for (const Pipeline::Stage& stage : pipeline.stages)
         of_word += stage.packed->instructions;

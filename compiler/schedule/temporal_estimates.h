@@ -20,7 +20,7 @@ inline int words_of(const ir::Program& core, ir::FieldId field) {
 }
 
 // Values of a thread in a plane: cells, or words of packed ones.
-inline int values_of(const Pipeline& pipeline, const TemporalSchedule& schedule) {
+inline int values_of_thread(const Pipeline& pipeline, const TemporalSchedule& schedule) {
     return schedule.cells[0] * schedule.cells[1] / pipeline.cells_of_word;
 }
 

@@ -24,7 +24,7 @@ int computed_queues(const Pipeline& pipeline) {
 int read_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                    const TemporalSchedule& schedule) {
     const int words = words_of(core, queue.field);
-    const int cells = values_of(pipeline, schedule), of_row = cells / schedule.cells[1];
+    const int cells = values_of_thread(pipeline, schedule), of_row = cells / schedule.cells[1];
     if (!queue.has_window) return cells * words;
     const int columns = values_beside(pipeline, queue);
     const int box = (of_row + columns) * (schedule.cells[1] + queue.lines());
@@ -52,7 +52,7 @@ int most_read_registers(const ir::Program& core, const Pipeline& pipeline, const
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
     const int words = words_of(core, queue.field);
-    const int cells = values_of(pipeline, schedule);
+    const int cells = values_of_thread(pipeline, schedule);
     const int levels = pipeline.levels(queue);
     const int columns = values_beside(pipeline, queue);
     const int box = (cells / schedule.cells[1] + columns) * (schedule.cells[1] + queue.lines());
