@@ -167,6 +167,7 @@ constexpr const char* kSections[] = {"f16",
                                      "load4 unsigned char",
                                      "load4 packed",
                                      "load8 packed",
+                                     "load16 packed",
                                      "load2 f16",
                                      "load4 f16",
                                      "load2 bf16",
@@ -183,6 +184,7 @@ constexpr const char* kSections[] = {"f16",
                                      "store4 unsigned char",
                                      "store4 packed",
                                      "store8 packed",
+                                     "store16 packed",
                                      "store2 f16",
                                      "store4 f16",
                                      "store2 bf16",
@@ -209,6 +211,9 @@ constexpr const char* kSections[] = {"f16",
                                      "copy4_async int",
                                      "copy_async long long",
                                      "copy2_async long long",
+                                     "copy4_async bytes",
+                                     "copy8_async bytes",
+                                     "copy16_async bytes",
                                      "commit_copies",
                                      "await_copies",
                                      "packets",
@@ -270,7 +275,9 @@ std::string CudaPrinter::prelude(const Program& program) const {
             }
             if (const auto* copy = std::get_if<CopyAsync>(&statement.kind)) {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
-                used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
+                const bool is_byte = size_of(copy->from.type()) == 1;
+                used.insert(
+                    fmt::format("copy{}_async {}", width, is_byte ? "bytes" : type_name(copy->from.type())));
             }
             if (const auto* copy = std::get_if<CopyCells>(&statement.kind))
                 used.insert(copy->negates ? "negate_cells" : "copy_cells");

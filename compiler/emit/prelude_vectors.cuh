@@ -157,6 +157,16 @@ __device__ __forceinline__ void load8(unsigned* to, const Byte* from) {
     to[0] = words.x;
     to[1] = words.y;
 }
+// [load16 packed]
+// Sixteen neighbouring bytes as four words, the first of them lowest; `from` is aligned to all of them.
+template <class Byte>
+__device__ __forceinline__ void load16(unsigned* to, const Byte* from) {
+    const uint4 words = *reinterpret_cast<const uint4*>(from);
+    to[0] = words.x;
+    to[1] = words.y;
+    to[2] = words.z;
+    to[3] = words.w;
+}
 // [load2 f16]
 // Two neighbouring elements at once; `from` is aligned to all of them.
 __device__ __forceinline__ void load2(float* to, const f16* from) {
@@ -247,6 +257,11 @@ __device__ __forceinline__ void store4(Byte* to, unsigned word) {
 template <class Byte>
 __device__ __forceinline__ void store8(Byte* to, const unsigned* words) {
     *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+}
+// [store16 packed]
+template <class Byte>
+__device__ __forceinline__ void store16(Byte* to, const unsigned* words) {
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 // [select_lanes]
 // The lanes of `a` where `mask` has ones, else those of `b`.
@@ -394,6 +409,24 @@ __device__ __forceinline__ void copy_async(long long* shared, int place, const l
 // Copies two elements between aligned places, to shared[place] and on, in the background.
 __device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+// [copy4_async bytes]
+// Copies four bytes between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(void* shared, int place, const void* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
+// [copy8_async bytes]
+// Copies eight bytes between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy8_async(void* shared, int place, const void* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
+// [copy16_async bytes]
+// Copies sixteen bytes between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy16_async(void* shared, int place, const void* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [commit_copies]

@@ -199,10 +199,10 @@ std::string Printer::simple_statement(const Statement& statement) const {
             [&](const CommitCopies&) -> std::string { return "commit_copies();"; },
             [&](const AwaitCopies& await) { return fmt::format("await_copies<{}>();", await.pending); },
             [&](const StoreVector& store) {
-                return fmt::format(
-                    "{}{}({}, {});", store.shared ? "share" : "store", store.width, expression(store.to),
-                    std::holds_alternative<Element>(store.from->kind) ? pointer_to(store.from)
-                                                                      : expression(store.from));
+                const bool is_word = store.from.type() == Type::u32 && store.width == 4;
+                return fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
+                                   expression(store.to),
+                                   is_word ? expression(store.from) : pointer_to(store.from));
             },
             [&](const StoreLine& store) {
                 return fmt::format("store_line<{}>({}, {}, {});", store.width, expression(store.to),

@@ -317,7 +317,7 @@ struct Assign {  // target: Variable or Element
     Expr target;
     Expr value;
 };
-// to[0 … width) = from[0 … width); `from` is aligned to the vector. Four or eight bytes may be loaded to u32.
+// to[0 … width) = from[0 … width); `from` is aligned to the vector. Bytes may be loaded to u32, four to each.
 struct LoadVector {
     Expr to;    // Element
     Expr from;  // AddressOf
@@ -329,7 +329,7 @@ struct CopyVector {  // the same where `to` is in shared memory and aligned, too
     int width = 4;
 };
 // The same, in the background: `to` holds what was copied once AwaitCopies says so, for the thread that
-// copies, and for the others after a barrier. A width of 1 copies an element.
+// copies, and for the others after a barrier. A width of 1 copies an element; of bytes there are 4, 8 and 16.
 struct CopyAsync {
     Expr to;    // Element, of an array of one dimension
     Expr from;  // AddressOf
@@ -339,7 +339,7 @@ struct CommitCopies {};  // the copies since the last one become a group
 struct AwaitCopies {     // until all but the last `pending` groups of this thread are there
     int pending = 0;
 };
-struct StoreVector {  // four bytes may be the u32 `from`, a Variable then and no Element; eight are two u32
+struct StoreVector {  // four bytes may be the u32 `from`, a Variable, too; eight and sixteen are two and four
     Expr to;          // AddressOf, aligned
     Expr from;        // Element
     int width = 4;

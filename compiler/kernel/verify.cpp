@@ -178,7 +178,9 @@ private:
 
     void check_vector(const Expr& element, const Expr& address, int width, bool stores, bool in_shared) {
         const bool is_word = element.has_value() && element.type() == Type::u32;
-        if (width != 2 && width != 4 && !(width == 8 && is_word)) fault("a vector is {} wide", width);
+        const bool is_byte = element.has_value() && size_of(element.type()) == 1 && in_shared;
+        if (width != 2 && width != 4 && !((width == 8 || width == 16) && (is_word || is_byte)))
+            fault("a vector is {} wide", width);
         check_expression(element);
         if (!element) return;
         // What is loaded to registers may be converted on its way; four bytes may be one word there.

@@ -8,6 +8,7 @@
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/shown_cells.h"
 #include "compiler/schedule/invariant.h"
+#include "compiler/schedule/packed_stages.h"
 
 namespace halo::schedule {
 
@@ -85,6 +86,7 @@ private:
             }
             pipeline_.stages.push_back(std::move(entry));
         }
+        pack(stages);
         const std::vector<bool> stored = ir::stored_fields(program_, stages);
         for (const std::uint32_t field : fields) {
             if (!stored[field]) continue;
@@ -106,6 +108,19 @@ private:
                 if (use.time <= 0) queue.arriving = std::max(queue.arriving, 1 - use.time);
             }
         }
+    }
+
+    void pack(const std::vector<ir::Stage>& stages) {
+        const bool is_packed = std::ranges::any_of(program_.statements, [&](const ir::Statement& statement) {
+            const auto* assign = std::get_if<ir::Assign>(&statement);
+            return assign != nullptr && program_[assign->target].role == ir::Role::state &&
+                   is_of_bytes(program_[assign->target]);
+        });
+        if (!is_packed) return;
+        auto work = packed_stages(program_, stages);  // as it is not refused
+        pipeline_.cells_of_word = lower::kPackedCells;
+        for (std::size_t j = 0; j < pipeline_.stages.size(); ++j)
+            pipeline_.stages[j].packed = std::move((*work)[j]);
     }
 
     Pipeline::Queue& queue_of(ir::FieldId field) { return pipeline_.queues[places_.at(field.index)]; }
@@ -251,6 +266,7 @@ private:
             queue.window_distance = window_first;
             queue.windows = window_last - window_first + 1;
             if (!queue.keeps_windows()) continue;
+            if (carry_row_sums(queue, oldest_elsewhere)) continue;
             if (fold(queue)) {
                 queue.slots = std::max(queue.window_distance, oldest_elsewhere) + 1;
                 continue;
@@ -282,19 +298,60 @@ private:
         }
     }
 
-    // Folds instead of keeping windows, where that takes fewer registers.
-    bool fold(Pipeline::Queue& queue) const {
-        constexpr int kValuesOfWindow = 2;  // for each cell: a window has neighbours' cells besides
-        const Pipeline::Stage* reader = nullptr;
-        const Pipeline::Use* read = nullptr;
+    // Keeps the sums of rows in place of windows, where a single stage reads neighbours and does so in sums
+    // alone. A plane's sums are found when it is the newest.
+    bool carry_row_sums(Pipeline::Queue& queue, int oldest_elsewhere) const {
+        const auto [reader, read] = only_reader(queue);
+        if (!pipeline_.is_packed() || reader == nullptr || mirrors(queue.field)) return false;
+        const ir::Level level{queue.field, queue.window_time};
+        int oldest = read->distance;
+        for (const lower::PackedWork::Read& each : reader->packed->reads) {
+            if (each.level != level) continue;
+            if (is_within_plane(each.offset, pipeline_.streaming_axis())) return false;
+            oldest = std::max(oldest, read->distance - each.offset[pipeline_.streaming_axis()]);
+        }
+        const int newest = own_span(*read).high;
+        std::vector<lower::RowSum> sums;
+        for (const lower::RowSum& sum : reader->packed->row_sums) {
+            if (sum.level != level) continue;
+            if (sum.high != newest) return false;
+            sums.push_back(sum);
+        }
+        if (sums.empty()) return false;
+        queue.row_sums = std::move(sums);
+        queue.windows = 1;
+        queue.window_distance = read->distance - newest;
+        queue.slots = std::max({queue.window_distance, oldest, oldest_elsewhere}) + 1;
+        return true;
+    }
+
+    bool mirrors(ir::FieldId field) const {
+        return std::ranges::any_of(std::array{0, 1},
+                                   [&](int side) { return shown_along(field, side).reflects(); });
+    }
+
+    struct Reader {
+        const Pipeline::Stage* stage = nullptr;
+        const Pipeline::Use* use = nullptr;
+    };
+    // Of the level whose neighbours are read; nothing where several stages read it.
+    Reader only_reader(const Pipeline::Queue& queue) const {
+        Reader reader;
         for (const Pipeline::Stage& stage : pipeline_.stages) {
             for (const Pipeline::Use& use : stage.uses) {
                 if (use.field != queue.field || use.time != queue.window_time) continue;
-                if (reader) return false;
-                reader = &stage;
-                read = &use;
+                if (reader.stage != nullptr) return {};
+                reader = {&stage, &use};
             }
         }
+        return reader;
+    }
+
+    // Folds instead of keeping windows, where that takes fewer registers.
+    bool fold(Pipeline::Queue& queue) const {
+        constexpr int kValuesOfWindow = 2;  // for each cell: a window has neighbours' cells besides
+        const auto [reader, read] = only_reader(queue);
+        if (pipeline_.is_packed() || reader == nullptr) return false;
         // An iteration adds to the sums of a single level.
         for (const Pipeline::Queue& other : pipeline_.queues)
             for (const Pipeline::Use& use : reader->uses)
@@ -327,7 +384,7 @@ private:
             // What a face shows of an input would be made of a negative.
             const bool has_negatives = ir::has_formula(program_[queue.field]);
             if (queue.role == ir::Role::input && queue.writer < 0 && !has_negatives &&
-                uses * pipeline_.steps > 1)
+                !pipeline_.is_packed() && uses * pipeline_.steps > 1)
                 queue.invariant = step_invariant(program_, roots, queue.field);
         }
     }
@@ -391,85 +448,6 @@ private:
 };
 
 }  // namespace
-
-bool is_within_plane(const ir::Offset& offset, int streaming_axis) {
-    for (int axis = 0; axis < streaming_axis; ++axis)
-        if (offset[axis] != 0) return true;
-    return false;
-}
-
-const Pipeline::Queue* Pipeline::find(ir::FieldId field) const {
-    const auto found = std::ranges::find(queues, field, &Queue::field);
-    return found == queues.end() ? nullptr : &*found;
-}
-
-int Pipeline::levels(const Queue& queue) const {
-    if (queue.role == ir::Role::input) return 0;
-    return steps + queue.past() + (queue.is_read_next ? 1 : 0);
-}
-
-int Pipeline::last_lag() const {
-    int lag = 0;
-    for (const Stage& stage : stages)
-        lag = std::max(lag, stage.lag);
-    return lag + period * (steps - 1);
-}
-
-int Pipeline::ready(const Queue& queue, int step, int time) const {
-    const int lag = stages[queue.writer].lag;
-    return queue.role == ir::Role::state ? (step + time - 1) * period + lag : step * period + lag;
-}
-
-std::array<int, 2> Pipeline::arrival(const Queue& queue) const {
-    std::array<int, 2> planes{1 << 20, -(1 << 20)};
-    const auto add = [&](int plane) {
-        planes[0] = std::min(planes[0], plane);
-        planes[1] = std::max(planes[1], plane);
-    };
-    if (queue.role == ir::Role::state) {
-        for (int level = 0; level < queue.arriving; ++level)
-            add(-ready(queue, 0, -level));
-        return planes;
-    }
-    if (queue.role != ir::Role::input) return planes;
-    for (const Stage& stage : stages) {
-        for (const Use& use : stage.uses) {
-            if (use.field != queue.field) continue;
-            int most = 0;
-            for (const ir::Offset& offset : use.offsets)
-                most = std::max(most, std::abs(offset[streaming_axis()]));
-            add(-use.distance + most);
-            add(-use.distance - period * (steps - 1) - most);
-        }
-    }
-    return planes;
-}
-
-std::array<int, 2> Pipeline::arrival() const {
-    std::array<int, 2> planes{1 << 20, -(1 << 20)};
-    for (const Queue& queue : queues) {
-        const std::array<int, 2> own = arrival(queue);
-        planes[0] = std::min(planes[0], own[0]);
-        planes[1] = std::max(planes[1], own[1]);
-    }
-    return planes;
-}
-
-// A traversal starts so many planes before the output, and earlier where a level lags behind its arrival.
-int Pipeline::lead() const {
-    int least_lag = 0;
-    for (const Queue& queue : queues) {
-        if (queue.role == ir::Role::state) least_lag = std::min(least_lag, -arrival(queue)[1]);
-    }
-    return halo[streaming_axis()][0] - least_lag;
-}
-
-int Pipeline::new_levels(const ir::Program& program) const {
-    int history = 0;
-    for (const Queue& queue : queues)
-        if (queue.role == ir::Role::state) history = std::max(history, program[queue.field].history);
-    return std::min(steps, history + 1);
-}
 
 std::variant<Pipeline, std::string> form_pipeline(const ir::Program& program, int steps) {
     return Builder(program, steps).build();

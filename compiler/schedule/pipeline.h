@@ -17,6 +17,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/program.h"
+#include "compiler/lower/packed/packed.h"
 #include "compiler/schedule/fold.h"
 
 namespace halo::schedule {
@@ -35,6 +36,7 @@ struct Pipeline {
         ir::Stage stage;
         int lag = 0;  // iterations behind the plane's arrival, in step 0
         std::vector<Use> uses;
+        std::optional<lower::PackedWork> packed;  // where words hold the cells
     };
     // The planes of one field's levels. Each level has a queue: of a state the initial levels that are read
     // and that of each step; of a let that of each step. Inputs stay in the ring.
@@ -59,6 +61,10 @@ struct Pipeline {
         // Where a single stage reads neighbours in several planes: it accumulates its sums plane by plane
         // instead.
         std::optional<Fold> fold;
+        // Of packed cells, for the same: sums of neighbours in a row, of which a plane has its own.
+        std::vector<lower::RowSum> row_sums;
+        // Whether what is read of several planes is carried from plane to plane in place of the planes.
+        bool is_carried() const { return fold || !row_sums.empty(); }
         // Of an input: what all steps compute of it alike (invariant.h), which its ring holds in its place.
         std::optional<ir::ExprId> invariant;
         int lines() const { return reach[1][0] + reach[1][1]; }  // rows that other threads have
@@ -66,7 +72,8 @@ struct Pipeline {
 
     int rank = 2;
     int steps = 1;
-    int period = 1;  // iterations from one step to the next
+    int period = 1;         // iterations from one step to the next
+    int cells_of_word = 1;  // of a row that a register holds: kPackedCells where all is arithmetic of bytes
     // No plane is read in the iteration that computes it, and none after the next iteration: later steps come
     // first in an iteration, and a new plane overwrites the one just read. Distances then count from the
     // newest plane of the previous iteration.
@@ -79,6 +86,9 @@ struct Pipeline {
     const Queue* find(ir::FieldId field) const;
     int levels(const Queue& queue) const;  // that it keeps over all steps; 0 of an input
     int streaming_axis() const { return rank - 1; }
+    bool is_packed() const { return cells_of_word > 1; }
+    // Registers of a row that hold so many cells, at least.
+    int words_of(int cells) const { return (cells + cells_of_word - 1) / cells_of_word; }
     int last_lag() const;  // of the last step's last stage
     // Iterations after its arrival at which level t + time of step `step` has a plane; may be negative.
     int ready(const Queue& queue, int step, int time) const;
@@ -93,6 +103,8 @@ struct Pipeline {
     int new_levels(const ir::Program& program) const;  // of each state, after all steps
 };
 
+// Why a field's values cannot be in registers, one in each, as they are in memory.
+std::string not_as_computed(const ir::Field& field);
 // Whether an offset leads to a neighbour within the plane, across the streaming axis.
 bool is_within_plane(const ir::Offset& offset, int streaming_axis);
 

@@ -7,6 +7,7 @@
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/shown_cells.h"
+#include "compiler/schedule/packed_stages.h"
 #include "compiler/schedule/pipeline.h"
 
 namespace halo::schedule {
@@ -62,11 +63,15 @@ private:
                 used.insert(access->field.index);
         for (const ir::Statement& statement : program_.statements)
             if (const auto* assign = std::get_if<ir::Assign>(&statement)) used.insert(assign->target.index);
+        const bool is_packed = can_be_packed(used);
         for (const std::uint32_t index : used) {
             const ir::Field& field = program_.fields[index];
             const std::string name = "`" + field.name + "`";
-            if (!ir::is_real(field.type) || field.storage != ir::natural_storage(field.type))
-                return name + " is not stored as f32 or f64 as it is computed";
+            const bool is_as_computed =
+                ir::is_real(field.type) && field.storage == ir::natural_storage(field.type);
+            if (!is_packed && !is_as_computed)
+                return packs_without_reductions(used) ? "reductions of single bytes are found by single steps"
+                                                      : not_as_computed(field);
             if (ir::interleave(program_, ir::FieldId{index}).group != nullptr)
                 return name + " has `layout aos`";
             if (field.role == ir::Role::output) return name + " is an output that another value depends on";
@@ -81,6 +86,28 @@ private:
         for (int axis = 0; axis < program_.rank(); ++axis)
             if (std::string why = refused_axis(axis, used); !why.empty()) return why;
         return "";
+    }
+
+    bool packs_without_reductions(const std::set<std::uint32_t>& used) const {
+        ir::Program other = program_;
+        const auto reductions = std::ranges::remove_if(other.statements, [](const ir::Statement& statement) {
+            return std::holds_alternative<ir::Reduce>(statement);
+        });
+        if (reductions.empty()) return false;
+        other.statements.erase(reductions.begin(), reductions.end());
+        return Refusal(other).can_be_packed(used);
+    }
+
+    // Whether words hold four cells of a row: then nothing past a face may be a negative.
+    bool can_be_packed(const std::set<std::uint32_t>& used) const {
+        for (const std::uint32_t index : used) {
+            const ir::Field& field = program_.fields[index];
+            if (field.role != ir::Role::intermediate && !is_of_bytes(field)) return false;
+            for (int axis = 0; axis < program_.rank(); ++axis)
+                for (int side = 0; side < 2; ++side)
+                    if (ir::shown_cells(program_, field, axis, side).negates) return false;
+        }
+        return packed_stages(program_, ir::form_stages(program_)).has_value();
     }
 
     std::string refused_axis(int axis, const std::set<std::uint32_t>& used) const {
@@ -105,6 +132,10 @@ private:
 };
 
 }  // namespace
+
+std::string not_as_computed(const ir::Field& field) {
+    return "`" + field.name + "` is not stored as f32 or f64 as it is computed";
+}
 
 std::string pipeline_refusal(const ir::Program& program) {
     return Refusal(program).run();

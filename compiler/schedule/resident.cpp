@@ -126,6 +126,7 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
                                                         const ResidentSchedule& schedule,
                                                         const Target& target) {
     ResidentShape shape;
+    if (pipeline.is_packed()) return not_as_computed(core[pipeline.queues.front().field]);
     if (changes_with_step(core)) return "a value depends on the number of the step";
     if (std::string why = refused_tile(core, schedule, target); !why.empty()) return why;
     for (const Pipeline::Queue& queue : pipeline.queues) {

@@ -54,7 +54,7 @@ double few_warps(int warps, double wanted);
 // Widths of vectors, widest first: 16 bytes of the type that most of the traffic is in.
 std::vector<int> vector_widths(const Footprint& footprint);
 // All that the stage reads and writes lies in memory as single bytes, and its arithmetic is what words of
-// them have instructions for (lower/shared/packed.h).
+// them have instructions for (lower/packed/packed.h).
 bool is_of_bytes(const Footprint& footprint);
 // Boxes of cells for a thread, over `axes` axes. Without `anywhere` they have more than one cell along an
 // axis only where the stage reads neighbours along it, which the cells then share.

@@ -33,6 +33,7 @@ namespace {
 
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
+constexpr int kMostColumns = 4;  // of a row, of which each has a register
 constexpr int kLineBytes = 128;
 constexpr std::int64_t kReductionBytes =
     3 * 256;  // shared memory in which a block combines its warps' results
@@ -47,6 +48,16 @@ bool is_periodic(const ir::Program& core, const Pipeline& pipeline, int axis) {
         const ir::Field& field = core[queue.field];
         return field.image(axis, 0).wraps() && field.halo[axis][0] + field.halo[axis][1] > 0;
     });
+}
+
+// Words hold four cells each, and vectors have no more than 16 bytes.
+std::string refused_cells(const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    const int cells = schedule.cells[0];
+    if (pipeline.is_packed() && cells % pipeline.cells_of_word != 0)
+        return "of single bytes a thread has 4, 8 or 16 cells of a row, not " + std::to_string(cells);
+    if (!pipeline.is_packed() && cells > kMostColumns)
+        return "a thread has " + std::to_string(cells) + " cells of a row only of single bytes";
+    return "";
 }
 
 // Neighbours come from the adjacent lane or the adjacent warp, and from no others.
@@ -118,12 +129,13 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
                                                         const Target& target) {
     TemporalShape shape;
     const bool has_rows = pipeline.rank == 3;
+    if (std::string why = refused_cells(pipeline, schedule); !why.empty()) return why;
     if (std::string why = refused_reach(core, pipeline, schedule); !why.empty()) return why;
     if (schedule.warps * kLanes > target.max_threads_per_block)
         return std::to_string(schedule.warps) + " warps are more than a block can have";
     for (int axis = 0; axis < pipeline.rank; ++axis)
         shape.periodic[axis] = is_periodic(core, pipeline, axis);
-    int widest = 4, narrowest = 8;
+    int widest = 1, narrowest = 8;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         widest = std::max(widest, bytes_of(core, queue.field));
         narrowest = std::min(narrowest, bytes_of(core, queue.field));
@@ -205,9 +217,29 @@ double reduction_instructions(const ir::Program& core, const Pipeline& pipeline)
     return instructions;
 }
 
+// The same where words hold the cells.
+double packed_instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
+                                    const TemporalSchedule& schedule) {
+    const double words = values_of_thread(pipeline, schedule);
+    double of_word = 0;
+    for (const Pipeline::Stage& stage : pipeline.stages)
+        of_word += stage.packed->instructions;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        of_word += temporal_model::kShuffleInstructions * values_beside(pipeline, queue) / words;
+        // They move on from row to row where no unrolled loop rotates registers.
+        for (const lower::RowSum& sum : queue.row_sums)
+            if (schedule.unroll % (sum.high - sum.low + 1) != 0)
+                of_word += static_cast<double>(sum.high - sum.low) * lower::words_of_sum(core, sum) /
+                           schedule.unroll;
+    }
+    return temporal_model::kPackedArithmetic * of_word / pipeline.cells_of_word +
+           temporal_model::kIterationInstructions / (words * pipeline.cells_of_word * pipeline.steps);
+}
+
 // Instructions for a cell and step, as many of f32 as take the same issue slots.
 double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
                              const TemporalSchedule& schedule, const StepOperations& operations) {
+    if (pipeline.is_packed()) return packed_instructions_per_cell(core, pipeline, schedule);
     const double cells = schedule.cells[0] * schedule.cells[1];
     double instructions = issue_slots(operations.narrow) +
                           temporal_model::kWideArithmetic * issue_slots(operations.wide) +
@@ -335,7 +367,10 @@ double imbalance_of(const Pipeline& pipeline, const TemporalShape& shape, const 
     double imbalance =
         1 + (std::ceil(waves) / waves - 1) * std::min(1.0, temporal_model::kWavesInStep / waves);
     const bool has_faces = !shape.periodic[0] || extent[0] % schedule.cells[0] != 0;
+    const bool copies_bytes = pipeline.is_packed() && extent[0] % schedule.cells[0] != 0;
+    if (pipeline.is_packed()) imbalance *= 1 + temporal_model::kSmallBlocks * (1 - 1.0 / schedule.min_blocks);
     imbalance *= 1 + (pipeline.rank == 3 ? temporal_model::kBlockImbalance
+                      : copies_bytes     ? temporal_model::kByteImbalance
                       : has_faces        ? temporal_model::kFaceImbalance
                                          : temporal_model::kWarpImbalance) /
                          std::ceil(waves);

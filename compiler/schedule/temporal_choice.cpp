@@ -67,19 +67,22 @@ private:
 
     // Calls visit(cells, warps) for the usual ones.
     template <class Visit>
-    void for_each_shape(Visit&& visit) const {
-        const bool has_rows = settler_.core.rank() == 3;
-        for (const int columns : {4, 2, 1})
+    void for_each_shape(const Pipeline& pipeline, Visit&& visit) const {
+        const bool has_rows = pipeline.rank == 3;
+        const bool has_large_blocks = has_rows || pipeline.is_packed();
+        for (const int columns : columns_of(pipeline))
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1})
-                for (const int warps : has_rows ? std::vector<int>{8, 12, 16} : std::vector<int>{4, 2})
+                for (const int warps :
+                     has_large_blocks ? std::vector<int>{8, 12, 16} : std::vector<int>{4, 2})
                     visit(std::array<int, 2>{columns, rows}, warps);
     }
 
     // Whether any shape can be built.
     bool try_shapes(const Pipeline& pipeline) {
         bool any = false;
-        for_each_shape(
-            [&](std::array<int, 2> cells, int warps) { any = try_shape(pipeline, cells, warps) || any; });
+        for_each_shape(pipeline, [&](std::array<int, 2> cells, int warps) {
+            any = try_shape(pipeline, cells, warps) || any;
+        });
         return any;
     }
 
@@ -87,7 +90,9 @@ private:
         const auto made = temporal_passes(program_, settler_.core, count);
         const auto* const passes = std::get_if<std::vector<TemporalPass>>(&made);
         if (passes == nullptr) return note(std::get<std::string>(made));
-        for_each_shape([&](std::array<int, 2> cells, int warps) { try_shape_of(*passes, cells, warps); });
+        const auto first = std::get<Pipeline>(form_pipeline(passes->front().program, 1));
+        for_each_shape(first,
+                       [&](std::array<int, 2> cells, int warps) { try_shape_of(*passes, cells, warps); });
     }
 
     // All passes have the settings that each can have.
@@ -139,7 +144,8 @@ private:
         best_.reason = counted(settled->schedule.steps, settler_.iterations() ? "iteration" : "step") +
                        " in one pass over memory, computing " + percent(settled->shape.redundancy() - 1) +
                        " more cells, in about " + std::to_string(settled->shape.registers) + " registers" +
-                       invariants(pipeline);
+                       invariants(pipeline) +
+                       (pipeline.is_packed() ? ", which hold four cells of a row each" : "");
         return true;
     }
 

@@ -2,6 +2,7 @@
 // time (temporal.cpp). Not for other rooms.
 #pragma once
 
+#include <algorithm>
 #include <variant>
 
 #include "compiler/schedule/footprint.h"
@@ -10,7 +11,22 @@
 namespace halo::schedule {
 
 inline int bytes_of(const ir::Program& core, ir::FieldId field) {
-    return size_of(core[field].type);
+    return size_of(core[field].storage);
+}
+
+// Registers of a value: of packed cells those of a word.
+inline int words_of(const ir::Program& core, ir::FieldId field) {
+    return std::max(1, bytes_of(core, field) / 4);
+}
+
+// Values of a thread in a plane: cells, or words of packed ones.
+inline int values_of_thread(const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    return schedule.cells[0] * schedule.cells[1] / pipeline.cells_of_word;
+}
+
+// Those beside a row that come from other lanes.
+inline int values_beside(const Pipeline& pipeline, const Pipeline::Queue& queue) {
+    return pipeline.words_of(queue.reach[0][0]) + pipeline.words_of(queue.reach[0][1]);
 }
 
 template <class Visit>

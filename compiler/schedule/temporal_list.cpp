@@ -48,13 +48,13 @@ private:
 
     void list_shapes() {
         constexpr std::size_t kMostShapes = 80;  // whose other settings are varied
-        std::vector<std::array<int, 2>> boxes;
-        for (const int columns : {4, 2, 1}) {
-            for (const int rows : {1, 2, 4, 8})
-                if (rows == 1 || settler_.core.rank() == 3) boxes.push_back({columns, rows});
-        }
         std::string why;
         for (const Pipeline& pipeline : pipelines_) {
+            std::vector<std::array<int, 2>> boxes;
+            for (const int columns : columns_of(pipeline)) {
+                for (const int rows : {1, 2, 4, 8})
+                    if (rows == 1 || settler_.core.rank() == 3) boxes.push_back({columns, rows});
+            }
             for (const std::array<int, 2>& cells : values(pins_.cells, boxes)) {
                 for (const int warps : values(pins_.warps, {2, 4, 8, 12, 16}))
                     if (auto settled =

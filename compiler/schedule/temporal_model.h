@@ -17,6 +17,9 @@ inline constexpr int kPlaceRegisters = 26, kRowRegisters = 12, kFieldRegisters =
 inline constexpr int kLongQueue = 4;
 // In two dimensions, of f32: eighths of a cell's new value that are held beside its queue, for each step.
 inline constexpr int kNewPlaneEighths = 6;
+// The same of packed cells; and registers besides, where iterations are unrolled. By `haloc tune` of
+// game_of_life: 157 for six steps, 197 for eight, 253 for eleven, 168 for eight that are not unrolled.
+inline constexpr int kNewPackedEighths = 10, kPackedInFlight = 18;
 // Cells of a window that are in registers at a time, besides two for each of the thread's own, at most.
 inline constexpr int kMostOfWindow = 26;
 // In two dimensions, for the sums of f32 that are carried from plane to plane: for each step, and of all.
@@ -63,6 +66,10 @@ inline constexpr double kCellInstructions = 0.6;
 inline constexpr double kMoveInstructions = 2.3;
 // For each word of a column that comes from the lane beside.
 inline constexpr double kShuffleInstructions = 1.2;
+// Factor on the arithmetic of words of bytes, of which an SM does half as much in a cycle as of f32, but two
+// or three of which are one instruction where they are sums or of bits. Measured by `haloc tune` of
+// game_of_life and of a box sum of u8 on 16384 cells squared.
+inline constexpr double kPackedArithmetic = 1.3;
 // Factor on the arithmetic of f64.
 inline constexpr double kWideArithmetic = 2;
 // Of a reduction's term: to select the cells that count, which also issues slower; to convert to f64, and to
@@ -98,6 +105,10 @@ inline constexpr double kOverlap = 0.29;
 // Relative to the mean: by how much the slowest of equal shares exceeds it in one wave. Of warps; of warps
 // where tiles at faces run another copy of the loop, which competes for the instruction cache; and of blocks.
 inline constexpr double kWarpImbalance = 0.03, kFaceImbalance = 0.2, kBlockImbalance = 0.2;
+// Of warps whose tiles at an end of a row copy single bytes, for which they wait; and, of packed cells, by
+// how much several blocks on an SM take longer than one of as many warps. Measured by `haloc run` and `haloc
+// tune` of game_of_life on 16383 and 16384 cells squared.
+inline constexpr double kByteImbalance = 0.45, kSmallBlocks = 0.09;
 // Waves after which the blocks of a partial last wave no longer start together.
 inline constexpr double kWavesInStep = 2;
 // Iterations in which a block waits for its first planes, where an SM holds a single block.

@@ -79,6 +79,9 @@ std::string passes_refusal(const ir::Program& core, const std::vector<std::vecto
 
 std::variant<std::vector<TemporalPass>, std::string> temporal_passes(const ir::Program& program,
                                                                      const ir::Program& core, int count) {
+    const auto whole = form_pipeline(core, 1);
+    if (const auto* pipeline = std::get_if<Pipeline>(&whole); pipeline != nullptr && pipeline->is_packed())
+        return "words of single bytes are computed in one pass";
     const std::vector<ir::Stage> stages = ir::form_stages(core);
     const auto all = static_cast<int>(stages.size());
     if (count > all)

@@ -21,13 +21,14 @@ int computed_queues(const Pipeline& pipeline) {
 }
 
 // Registers for what a stage reads of a queue: its window or its own cells.
-int read_registers(const ir::Program& core, const Pipeline::Queue& queue, const TemporalSchedule& schedule) {
-    const int words = bytes_of(core, queue.field) / 4;
-    const int cells = schedule.cells[0] * schedule.cells[1];
+int read_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
+                   const TemporalSchedule& schedule) {
+    const int words = words_of(core, queue.field);
+    const int cells = values_of_thread(pipeline, schedule), of_row = cells / schedule.cells[1];
     if (!queue.has_window) return cells * words;
-    const int columns = queue.reach[0][0] + queue.reach[0][1];
-    const int box = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
-    const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
+    const int columns = values_beside(pipeline, queue);
+    const int box = (of_row + columns) * (schedule.cells[1] + queue.lines());
+    const int cross = cells + columns * schedule.cells[1] + queue.lines() * of_row;
     // Of a wide window only a part is in registers at a time.
     return std::min(queue.has_corners ? box : cross, 2 * cells + temporal_model::kMostOfWindow) * words;
 }
@@ -41,7 +42,7 @@ int most_read_registers(const ir::Program& core, const Pipeline& pipeline, const
             read.insert(use.field);
         int registers = 0;
         for (const ir::FieldId field : read)
-            registers += read_registers(core, *pipeline.find(field), schedule);
+            registers += read_registers(core, pipeline, *pipeline.find(field), schedule);
         most = std::max(most, registers);
     }
     return most;
@@ -50,12 +51,14 @@ int most_read_registers(const ir::Program& core, const Pipeline& pipeline, const
 // Registers that hold the planes of a queue: those of all levels at once.
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
-    const int words = bytes_of(core, queue.field) / 4;
-    const int cells = schedule.cells[0] * schedule.cells[1];
+    const int words = words_of(core, queue.field);
+    const int cells = values_of_thread(pipeline, schedule);
     const int levels = pipeline.levels(queue);
-    const int columns = queue.reach[0][0] + queue.reach[0][1];
-    const int box = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
+    const int columns = values_beside(pipeline, queue);
+    const int box = (cells / schedule.cells[1] + columns) * (schedule.cells[1] + queue.lines());
     int registers = 0;
+    for (const lower::RowSum& sum : queue.row_sums)
+        registers += pipeline.steps * (sum.high - sum.low) * cells * lower::words_of_sum(core, sum);
     if (queue.keeps_windows()) {
         registers += pipeline.steps * (queue.windows - 1) * box * words;
         registers += levels * std::max(queue.slots - 2, 0) * cells * words;
@@ -70,7 +73,9 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
         registers +=
             temporal_model::kFoldStepRegisters * pipeline.steps - temporal_model::kFoldSpareRegisters;
     if (keeps_new_planes(pipeline, queue, words))
-        registers += pipeline.steps * cells * temporal_model::kNewPlaneEighths / 8;
+        registers +=
+            pipeline.steps * cells *
+            (pipeline.is_packed() ? temporal_model::kNewPackedEighths : temporal_model::kNewPlaneEighths) / 8;
     return registers;
 }
 
@@ -92,7 +97,7 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
     bool has_boxes = false, is_rotated = true;  // every queue, by the unrolled iterations
     for (const Pipeline::Queue& queue : pipeline.queues) {
         registers += queue_registers(core, pipeline, queue, schedule);
-        widest = std::max(widest, bytes_of(core, queue.field) / 4);
+        widest = std::max(widest, words_of(core, queue.field));
         most_slots = std::max(most_slots, queue.slots);
         has_boxes = has_boxes || (queue.fold && queue.has_corners);
         is_rotated = is_rotated && schedule.unroll % std::max(queue.slots, 1) == 0;
@@ -108,6 +113,7 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
     if (schedule.unroll > 1 && !has_rows && widest > 1 && are_few)
         registers +=
             std::max(0, temporal_model::kWideInFlight - temporal_model::kWideInFlightOfSlot * most_slots);
+    if (schedule.unroll > 1 && pipeline.is_packed()) registers += temporal_model::kPackedInFlight;
     if (has_rows && computed_queues(pipeline) > temporal_model::kFewQueues)
         registers += temporal_model::kQueuesInFlight;
     if (has_rows &&

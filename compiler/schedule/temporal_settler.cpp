@@ -17,7 +17,9 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
     double widest = 1;  // words: an instruction on two counts as two
     for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.role != ir::Role::input) slots = std::max({slots, queue.slots, queue.windows});
-        widest = std::max(widest, size_of(core[queue.field].type) / 4.0);
+        for (const lower::RowSum& sum : queue.row_sums)
+            slots = std::max(slots, sum.high - sum.low + 1);
+        widest = std::max(widest, size_of(core[queue.field].storage) / 4.0);
     }
     if (slots == 1) return 1;
     const double iteration = instructions_per_iteration(core, pipeline, schedule) / widest;
@@ -163,7 +165,8 @@ bool TemporalSettler::are_rings_large(const std::variant<TemporalShape, std::str
 std::string TemporalSettler::unfit(const Pipeline& pipeline, const TemporalShape& shape,
                                    const TemporalSchedule& schedule, double register_room) const {
     const int limit = most_registers(target_, schedule);
-    if (limit < target_.max_registers_per_thread || squeezes(pipeline))
+    const bool has_room = limit < target_.max_registers_per_thread || squeezes(pipeline);
+    if (has_room && !pipeline.is_packed())  // whose estimates are close
         register_room = std::max(register_room, temporal_model::kSqueezed);
     if (shape.registers > register_room * limit && !pins_.cells)
         return counted(shape.registers, "register") + " a thread are more than the " + std::to_string(limit) +

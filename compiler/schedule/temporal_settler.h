@@ -12,6 +12,11 @@
 
 namespace halo::schedule {
 
+// How many cells of a row a thread may have, most first.
+inline std::vector<int> columns_of(const Pipeline& pipeline) {
+    return pipeline.is_packed() ? std::vector{16, 8, 4} : std::vector{4, 2, 1};
+}
+
 // Blocks that fit on an SM by shared memory and threads.
 int blocks_in_shared(const Target& target, const TemporalShape& shape, int warps);
 

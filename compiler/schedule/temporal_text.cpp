@@ -1,5 +1,6 @@
 // The text of a temporal schedule.
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "compiler/schedule/temporal.h"
@@ -80,7 +81,9 @@ private:
         const std::optional<int> columns = to_number(value.substr(0, cross));
         const std::optional<int> rows =
             cross == std::string_view::npos ? std::optional(1) : to_number(value.substr(cross + 1));
-        const bool fits = columns && rows && (*columns == 1 || *columns == 2 || *columns == 4) &&
+        // Which of these a program can have is for temporal_shape() to say.
+        const int most = rank_ == 3 ? 4 : 16;
+        const bool fits = columns && rows && *columns <= most && std::has_single_bit(unsigned(*columns)) &&
                           *rows <= 16 && (rank_ == 3 || *rows == 1);
         if (fits) {
             result_.pins.cells = {*columns, *rows};
@@ -88,7 +91,7 @@ private:
         }
         mistake(begin, length,
                 rank_ == 3 ? "`cells` is 1, 2 or 4 columns of up to 16 rows, as in `cells=4x4`"
-                           : "`cells` is 1, 2 or 4, as in `cells=4`");
+                           : "`cells` is 4, 8 or 16 of single bytes, else 1, 2 or 4, as in `cells=4`");
     }
 
     std::string_view text_;

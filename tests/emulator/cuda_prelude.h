@@ -51,7 +51,7 @@ using uchar4 = unsigned char __attribute__((ext_vector_type(4)));
 using ushort2 = unsigned short __attribute__((ext_vector_type(2)));
 using ushort4 = unsigned short __attribute__((ext_vector_type(4)));
 using uint2 = unsigned __attribute__((ext_vector_type(2), may_alias));  // bytes, too
-using uint4 = unsigned __attribute__((ext_vector_type(4)));
+using uint4 = unsigned __attribute__((ext_vector_type(4), may_alias));
 struct float3 {
     float x, y, z;
 };
@@ -72,6 +72,9 @@ inline uchar2 make_uchar2(unsigned char x, unsigned char y) {
 }
 inline uint2 make_uint2(unsigned x, unsigned y) {
     return {x, y};
+}
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+    return {x, y, z, w};
 }
 inline ushort2 make_ushort2(unsigned short x, unsigned short y) {
     return {x, y};

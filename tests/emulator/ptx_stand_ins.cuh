@@ -78,6 +78,18 @@ __device__ __forceinline__ void copy2_async(long long* shared, int place, const 
     *reinterpret_cast<longlong2*>(shared + place) = *reinterpret_cast<const longlong2*>(from);
 }
 
+__device__ __forceinline__ void copy4_async(void* shared, int place, const void* from) {
+    *reinterpret_cast<uint1*>(static_cast<char*>(shared) + place) = *static_cast<const uint1*>(from);
+}
+
+__device__ __forceinline__ void copy8_async(void* shared, int place, const void* from) {
+    *reinterpret_cast<uint2*>(static_cast<char*>(shared) + place) = *static_cast<const uint2*>(from);
+}
+
+__device__ __forceinline__ void copy16_async(void* shared, int place, const void* from) {
+    *reinterpret_cast<uint4*>(static_cast<char*>(shared) + place) = *static_cast<const uint4*>(from);
+}
+
 __device__ __forceinline__ void commit_copies() {}
 
 template <int kPending>

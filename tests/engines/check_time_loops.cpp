@@ -7,6 +7,7 @@
 #include "catch.h"
 #include "compiler/ir/verify.h"
 #include "compiler/schedule/resident.h"
+#include "random_bytes.h"
 #include "random_iterations.h"
 #include "random_program.h"
 #include "random_time_loop.h"
@@ -31,6 +32,32 @@ void check_several_steps(Seeds seeds, const LoopDifference& difference) {
         CHECK(difference(reference, *lowered) == "");
     }
     CHECK(done * 4 >= 3 * seeds.count);
+}
+
+void check_byte_loops(Seeds seeds, const LoopDifference& difference) {
+    std::uint64_t done = 0, refused = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_byte_loop(seed);
+        INFO("seed " << seed << "\n" << loop.describe());
+        std::optional<ir::Program> program;
+        try {
+            program = load_program(loop.text);
+        } catch (const std::runtime_error&) {
+            ++refused;  // what has no value anywhere, and numbers that no byte can be
+            continue;
+        }
+        // Some are iterations of a repeat.
+        std::optional<ir::Program> repeated;
+        if (seed % 5 == 0) repeated = iterations_of(*program, loop.temporal.steps * 2 + 1);
+        const std::optional<lower::Lowered> lowered = lower_temporal(repeated ? *repeated : *program, loop);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(repeated ? *repeated : *program, loop.grid, repeated ? 2 : loop.steps,
+                                  seed);
+        CHECK(difference(reference, *lowered) == "");
+    }
+    CHECK(refused * 4 <= seeds.count + 3);
+    CHECK(done * 5 >= 2 * seeds.count);
 }
 
 void check_iterations(Seeds seeds, const LoopDifference& difference) {

@@ -13,6 +13,7 @@
 #include "compiler/ir/recurrences.h"
 #include "compiler/schedule/defaults.h"
 #include "property.h"
+#include "random_bytes.h"
 #include "random_schedule.h"
 #include "random_time_loop.h"
 #include "read_spec.h"
@@ -155,6 +156,13 @@ TEST_CASE("random time loops on the GPU, several steps at once, second third", "
 }
 TEST_CASE("random time loops on the GPU, several steps at once, last third", "[temporal_last]") {
     check_several(14061, 30);
+}
+
+TEST_CASE("random time loops of single bytes on the GPU, several steps at once", "[temporal_bytes]") {
+    check_byte_loops(seeds_from_environment(19001, 40),
+                     [](const Reference& reference, const lower::Lowered& lowered) {
+                         return difference(reference, lowered, gpu(), load);
+                     });
 }
 
 TEST_CASE("iterations of random repeats on the GPU, several at once", "[iterations]") {

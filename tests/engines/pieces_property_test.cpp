@@ -14,6 +14,7 @@
 #include "emulator.h"
 #include "load_cpp.h"
 #include "property.h"
+#include "random_bytes.h"
 #include "random_pieces.h"
 #include "random_schedule.h"
 #include "random_time_loop.h"
@@ -439,11 +440,20 @@ TEST_CASE("pieces of which one is too small for several steps at once") {
     CHECK(heat.difference(2) == "");
 }
 
-TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
-    const Seeds seeds = seeds_from_environment(14001, 200);
+namespace {
+
+struct LoopsInPieces {
     std::uint64_t cut = 0, direct = 0, asynchronous = 0, of_several_blocks = 0;
+};
+
+// draw: none where the seed gives no program.
+LoopsInPieces check_loops_in_pieces(
+    const Seeds& seeds, const std::function<std::optional<RandomTimeLoop>(std::uint64_t seed)>& draw) {
+    LoopsInPieces counts;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        RandomTimeLoop loop = random_time_loop(seed);
+        std::optional<RandomTimeLoop> drawn = draw(seed);
+        if (!drawn) continue;
+        RandomTimeLoop& loop = *drawn;
         loop.temporal.of_pieces = true;
         loop.temporal.gives_ghosts = seed % 3 > 0;
         const ir::Program program = load_program(loop.text);
@@ -467,14 +477,36 @@ TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once")
                                          load_cuda, loop.temporal.steps);
         INFO(run.description);
         CHECK(run.wrong == "");
-        cut += run.is_cut ? 1 : 0;
-        direct += run.scheme == rt::ExchangeScheme::direct ? 1 : 0;
-        asynchronous += run.scheme == rt::ExchangeScheme::asynchronous ? 1 : 0;
-        of_several_blocks +=
+        counts.cut += run.is_cut ? 1 : 0;
+        counts.direct += run.scheme == rt::ExchangeScheme::direct ? 1 : 0;
+        counts.asynchronous += run.scheme == rt::ExchangeScheme::asynchronous ? 1 : 0;
+        counts.of_several_blocks +=
             run.scheme == rt::ExchangeScheme::asynchronous && run.interval > loop.temporal.steps ? 1 : 0;
     }
-    CHECK(cut * 8 >= seeds.count);
-    CHECK(direct * 60 >= seeds.count);
-    CHECK(asynchronous * 60 >= seeds.count);
-    CHECK(of_several_blocks * 60 >= seeds.count);
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once") {
+    const Seeds seeds = seeds_from_environment(14001, 200);
+    const LoopsInPieces counts = check_loops_in_pieces(seeds, random_time_loop);
+    CHECK(counts.cut * 8 >= seeds.count);
+    CHECK(counts.direct * 60 >= seeds.count);
+    CHECK(counts.asynchronous * 60 >= seeds.count);
+    CHECK(counts.of_several_blocks * 60 >= seeds.count);
+}
+
+TEST_CASE("random time loops of single bytes in pieces on emulated CUDA, several steps at once") {
+    const Seeds seeds = seeds_from_environment(17001, 120);
+    const LoopsInPieces counts = check_loops_in_pieces(seeds, [](std::uint64_t seed) {
+        std::optional<RandomTimeLoop> loop = random_byte_loop(seed);
+        try {
+            load_program(loop->text);
+        } catch (const std::runtime_error&) {
+            loop.reset();  // what has no value anywhere, and numbers that no byte can be
+        }
+        return loop;
+    });
+    CHECK(counts.cut * 12 >= seeds.count);
 }

@@ -108,6 +108,18 @@ TEST_CASE("bytes, four cells in a word") {
     }
 }
 
+TEST_CASE("bytes, four cells in a word, several steps at once") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "game_of_life") continue;
+        schedule::TemporalSchedule several;
+        several.steps = 6;
+        several.cells = {16, 1};
+        several.warps = 12;
+        several.unroll = 3;
+        compare_cuda(example.name + "_temporal", example, test::chosen(example), several);
+    }
+}
+
 TEST_CASE("a box, several steps at once") {
     for (const test::Example& example : test::examples()) {
         if (example.name != "box3d1_symmetric") continue;

@@ -1,4 +1,5 @@
 #include "offline_files.h"
+#include "specs_of_steps.h"
 
 namespace halo::test {
 
@@ -361,14 +362,6 @@ stencil shore(x, y) {
 }
 )";
 
-// Faces that stand between two cells; five steps are some together and one by itself, which reads halos.
-const char* const kReflected = R"(
-stencil reflected(x, y) {
-    field u: f64 { boundary x antisymmetric; boundary y symmetric }
-    u[t+1] = u + 0.2 * (u[x-1] + u[x+1] + u[y-1] + u[y+1] - 4*u)
-}
-)";
-
 // Iterations that are done several at once: halos to fill after them, a reduction that leaves the last one to
 // be done by itself, levels from outside, and a let.
 const char* const kProjected = R"(
@@ -463,6 +456,9 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kFiltered, "temporal steps=1 warps=2 cells=2", {200, 77, 1}},
         {kDriven, "temporal steps=3 warps=2 cells=2", {200, 77, 1}},
         {kReflected, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
+        {kAging, "temporal steps=3 warps=2 cells=8", {512, 77, 1}},
+        {kAging, "temporal steps=2 warps=2 cells=4", {203, 77, 1}},  // within a word
+        {kAging, "temporal steps=2 warps=2 cells=16", {1024, 60, 1}, true},
         {kProjected, "temporal steps=3 warps=2 cells=2 blocks=2", {70, 21, 1}},
         {kProjected, "temporal steps=2 warps=2 cells=2", {128, 64, 1}, true},
         {kProjected, "temporal steps=3 warps=2 cells=2", {20, 7, 1}},  // no room for its tiles

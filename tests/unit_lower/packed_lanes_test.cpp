@@ -1,5 +1,5 @@
 // Operations on lanes, against the same on each cell's own number: the expressions are evaluated here.
-#include "compiler/lower/shared/packed_lanes.h"
+#include "compiler/lower/packed/lanes.h"
 
 #include <algorithm>
 #include <array>

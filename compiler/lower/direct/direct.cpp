@@ -9,7 +9,7 @@
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/direct/row_sums.h"
 #include "compiler/lower/shared/cell.h"
-#include "compiler/lower/shared/packed.h"
+#include "compiler/lower/shared/packed_stage.h"
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/lower/shared/regions.h"
 #include "compiler/lower/shared/strategy.h"

@@ -10,13 +10,7 @@ using kernel::Type;
 
 Lanes RowSums::shared(Context& context, const RowSum& sum, const PackedSources& sources,
                       const std::array<Expr, 2>& counts, const std::array<Expr, 2>& place) {
-    const ir::Field& field = context.stage().field(sum.level);
-    const auto at_shift = [&](int shift) {
-        return load_bytes(field, sources.load(sum.level, {shift, sum.low, sum.plane}));
-    };
-    Lanes lanes = at_shift(sum.shifts.front());
-    for (std::size_t s = 1; s < sum.shifts.size(); ++s)
-        lanes = *add(lanes, at_shift(sum.shifts[s]));
+    Lanes lanes = sum_in_row(context.program(), sum, sum.low, sources);
     const bool has_words = kernel::int_value(counts[1]) != 1;
     const auto indices = [&](const std::array<Expr, 2>& at) {
         std::vector<Expr> all{at[0]};

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lower/shared/packed.h"
+#include "compiler/lower/shared/packed_stage.h"
 
 namespace halo::lower {
 

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/uses.h"
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/cell_place.h"
 #include "compiler/lower/shared/choices.h"
@@ -20,7 +21,6 @@
 #include "compiler/lower/shared/repeated.h"
 #include "compiler/lower/shared/storage.h"
 #include "compiler/lower/shared/tabulated.h"
-#include "compiler/lower/shared/uses.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -113,7 +113,7 @@ public:
 private:
     // A read of a level that the stage assigns counts as a use of the assigned value.
     void count_uses_of(const std::vector<ir::ExprId>& roots) {
-        uses_ = count_uses(roots, [&](ir::ExprId id, const UseOperand& use) {
+        uses_ = ir::count_uses(roots, [&](ir::ExprId id, const ir::UseOperand& use) {
             if (context_.is_uniform(id) || given(id).has_value()) return;
             if (const TabulatedFunctions::Use* const tabulated = in_table(id)) return use(tabulated->number);
             for_each_operand(id, use);
@@ -153,7 +153,7 @@ private:
         return found == late_.end() ? nullptr : found->second;
     }
     bool is_late(const ir::Assign& let) const { return late_.contains({let.target, let.time}); }
-    void for_each_operand(ir::ExprId id, const UseOperand& use) const {
+    void for_each_operand(ir::ExprId id, const ir::UseOperand& use) const {
         if (const ir::Assign* const let = late_let(id)) return use(let->value);
         ir::for_each_operand(program_[id], use);
     }
@@ -460,7 +460,7 @@ private:
     kernel::Block* body_;
     Names names_;
     Integers integers_{program_};
-    Uses uses_;
+    ir::Uses uses_;
     std::optional<RepeatedValues> repeated_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;
@@ -470,7 +470,7 @@ private:
                          const bool is_known = is_leaf(id) && late_let(id) == nullptr;
                          return named_.contains(id.index) || is_known || given(id).has_value();
                      },
-                     [this](ir::ExprId id, const UseOperand& use) { for_each_operand(id, use); }};
+                     [this](ir::ExprId id, const ir::UseOperand& use) { for_each_operand(id, use); }};
     SourceRange noted_{};  // the statement that a comment names already
     std::vector<std::pair<const ir::Assign*, Expr>> inside_;
 };

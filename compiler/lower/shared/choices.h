@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/ir/uses.h"
 #include "compiler/lower/shared/context.h"
-#include "compiler/lower/shared/uses.h"
 
 namespace halo::lower {
 
@@ -20,8 +20,8 @@ public:
     // in_memory: whether it is a load; is_known: whether it has a value or costs nothing.
     // operands: as of count_uses().
     using Question = std::function<bool(ir::ExprId)>;
-    using Operands = std::function<void(ir::ExprId, const UseOperand& use)>;
-    Choices(const ir::Program& program, const Uses& uses, Question in_memory, Question is_known,
+    using Operands = std::function<void(ir::ExprId, const ir::UseOperand& use)>;
+    Choices(const ir::Program& program, const ir::Uses& uses, Question in_memory, Question is_known,
             Operands operands)
         : program_(program),
           uses_(uses),
@@ -43,7 +43,7 @@ public:
 
 private:
     const ir::Program& program_;
-    const Uses& uses_;
+    const ir::Uses& uses_;
     Question in_memory_, is_known_;
     Operands operands_;
 };

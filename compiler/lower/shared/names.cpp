@@ -36,7 +36,7 @@ constexpr std::string_view kReserved[] = {
     "double_to_long", "wrap_add", "wrap_sub", "wrap_mul", "floor_div", "floor_mod", "wrap_add_long",
     "wrap_sub_long", "wrap_mul_long", "floor_div_long", "floor_mod_long", "uchar2", "uchar4", "ushort2",
     "ushort4", "longlong2", "make_uchar2", "make_uchar4", "make_ushort2", "make_ushort4", "make_int2",
-    "commit_copies", "await_copies", "copy_cells", "negate_cells", "fill_cells", "copy_async", "copy2_async", "copy4_async",
+    "commit_copies", "await_copies", "copy_cells", "negate_cells", "fill_cells", "copy_async", "copy2_async", "copy4_async", "copy8_async", "copy16_async", "load16", "store16",
     "share2", "share4", "make_int4", "make_longlong2", "rint", "rintf", "trunc", "truncf", "erf", "erff"};
 // clang-format on
 

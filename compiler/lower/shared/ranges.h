@@ -5,13 +5,12 @@
 #include <map>
 
 #include "compiler/ir/program.h"
+#include "compiler/ir/range.h"
 #include "compiler/kernel/program.h"
 
 namespace halo::lower {
 
-struct Range {  // of whole numbers, both ends included; double is exact for all of i32
-    double low = 0, high = 0;
-};
+using ir::Range;
 
 class Integers {
 public:

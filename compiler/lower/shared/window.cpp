@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "compiler/lower/shared/packed_lanes.h"
+#include "compiler/lower/packed/lanes.h"
 
 namespace halo::lower {
 namespace {

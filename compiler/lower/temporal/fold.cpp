@@ -41,7 +41,8 @@ CellSources TemporalStages::folded_sources(int stage, const Expr& stage_plane, c
         if (level != Level{use.field, use.time}) return elsewhere(level, offset);
         if (offset[frame_.streaming_axis] == plane) {
             const int y = frame_.two_rows ? offset[1] : 0;
-            return window(frame_.y() + (y + queue.reach[1][0]), frame_.x() + (offset[0] + queue.reach[0][0]));
+            return window(frame_.y() + (y + queue.reach[1][0]),
+                          frame_.x() + (offset[0] + frame_.beside(queue, 0)));
         }
         if (offset == ir::Offset{} && plane > fold.low) return sum(use, plane - 1, {true, {}});
         throw InternalError("a plane is read that has gone by");
@@ -70,7 +71,7 @@ Block TemporalStages::add_plane(int stage, const Expr& stage_plane, const Use& u
         cell.push_back(kernel::Assign{sum(use, plane, value), now});
     }
     // The names of one cell's values are its own.
-    if (frame_.cells_x * frame_.cells_y == 1) cell = {kernel::Scope{std::move(cell)}};
+    if (frame_.values_x * frame_.cells_y == 1) cell = {kernel::Scope{std::move(cell)}};
     return frame_.over_cells(std::move(cell));
 }
 
@@ -99,7 +100,7 @@ void TemporalStages::show_past_faces(const Queue& queue, const Expr& plane, cons
         if (!rule.value) continue;
         const Expr past = side == 0 ? plane < 0 : plane >= frame_.context.extent(frame_.streaming_axis);
         body.push_back(
-            kernel::If{frame_.near_face && past, {fill_cells(newest, rule.value, frame_.all_cells())}, {}});
+            kernel::If{frame_.near_face && past, {fill_cells(newest, rule.value, frame_.all_values())}, {}});
     }
 }
 

@@ -35,6 +35,7 @@ TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
       cells_x(chosen.cells[0]),
       cells_y(given.rank() == 3 ? chosen.cells[1] : 1),
       warps(chosen.warps),
+      values_x(line.words_of(chosen.cells[0])),
       two_rows(given.rank() == 3) {
     for (const schedule::Pipeline::Queue& queue : pipeline.queues)
         meets = meets || (queue.has_window && queue.lines() > 0 && two_rows);
@@ -64,14 +65,31 @@ const TemporalFrame::Rings& TemporalFrame::rings_of(ir::FieldId field) const {
 }
 
 Type TemporalFrame::type_of(ir::FieldId field) const {
-    return kernel_type(context.program()[field].type);
+    return pipeline.is_packed() ? Type::u32 : kernel_type(context.program()[field].type);
 }
+
+Type TemporalFrame::memory_type(ir::FieldId field) const {
+    return storage_type(context.program()[field].storage);
+}
+
+namespace {
+
+// A word of four cells that have the value.
+Expr in_each_byte(const Expr& byte) {
+    return kernel::operation(kernel::Operator::mul, kernel::convert(byte, Type::u32),
+                             kernel::int_literal(0x01010101, Type::u32));
+}
+
+}  // namespace
 
 FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
     const ir::Face& face = context.program()[field].boundary[axis][side];
     const ir::ShownCells shown = ir::shown_cells(context.program(), context.program()[field], axis, side);
     FaceRule rule{shown.map, {}, shown.negates};
-    if (rule.map.shows_value()) rule.value = context.scalar(face.value, type_of(field));
+    if (!rule.map.shows_value()) return rule;
+    const ir::Field& of = context.program()[field];
+    rule.value = context.scalar(face.value, kernel_type(of.type));
+    if (pipeline.is_packed()) rule.value = in_each_byte(stored(rule.value, of));
     return rule;
 }
 
@@ -117,11 +135,12 @@ Expr TemporalFrame::own_ring_place(const Expr& slot) const {
 }
 
 Block TemporalFrame::over_cells(Block body) const {
-    return loop_over("y", k_cells_y, loop_over("x", k_cells_x, std::move(body)));
+    return loop_over("y", k_cells_y, loop_over("x", k_values_x, std::move(body)));
 }
 
 Block TemporalFrame::over_vector(Block body) const {
-    return {kernel::For{"x", 0, k_cells_x, 1, kernel::Unroll::leave, std::move(body)}};
+    const auto unroll = pipeline.is_packed() ? kernel::Unroll::full : kernel::Unroll::leave;
+    return {kernel::For{"x", 0, k_cells_x, 1, unroll, std::move(body)}};
 }
 
 kernel::Statement copy_cells(Expr to, Expr from, const Expr& count, bool negates) {
@@ -146,11 +165,10 @@ Expr address_of(const std::string& array, std::vector<Expr> place, Type type) {
 }  // namespace
 
 kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array,
-                           std::vector<Expr> place) {
-    const Type type = to.type();
+                           std::vector<Expr> place, Type memory) {
     if (frame.cells_x == 1)
-        return kernel::Assign{std::move(to), kernel::element(array, std::move(place), type)};
-    return kernel::LoadVector{std::move(to), address_of(array, std::move(place), type), frame.cells_x};
+        return kernel::Assign{std::move(to), kernel::element(array, std::move(place), memory)};
+    return kernel::LoadVector{std::move(to), address_of(array, std::move(place), memory), frame.cells_x};
 }
 
 kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, std::vector<Expr> place,

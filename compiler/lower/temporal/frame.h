@@ -28,11 +28,13 @@ struct TemporalFrame {
     const schedule::TemporalShape& shape;
     const int rank, streaming_axis, steps;
     const int cells_x, cells_y, warps;  // of a thread; of a block
+    const int values_x;                 // in registers, of a thread's row: its cells, or words of packed ones
     const bool two_rows;                // three dimensions: a plane has rows
     bool meets = false;                 // threads exchange rows: they meet once in an iteration
 
     // Constants of the kernel, by name.
-    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring_row;
+    kernel::Expr k_steps, k_cells_x, k_cells_y, k_values_x, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y,
+        k_ring_row;
     kernel::Expr warp;
     kernel::Expr lane_x, row;       // a lane's first column of a tile, a warp's first row of a block
     kernel::Expr i, j;              // first cell of the thread
@@ -48,7 +50,12 @@ struct TemporalFrame {
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
     kernel::Expr aligned;                          // the tile's rows start at whole vectors
 
-    kernel::Type type_of(ir::FieldId field) const;
+    kernel::Type type_of(ir::FieldId field) const;      // of values in registers
+    kernel::Type memory_type(ir::FieldId field) const;  // of cells in memory and in rings
+    // Values that come from the lanes before (side 0) or after.
+    int beside(const schedule::Pipeline::Queue& queue, int side) const {
+        return pipeline.words_of(queue.reach[0][static_cast<std::size_t>(side)]);
+    }
     FaceRule face(ir::FieldId field, int axis, int side);
     kernel::Expr own_row(const kernel::Expr& y) const;  // offset of the thread's row y in a plane
     kernel::Expr plane_offset(const kernel::Expr& plane) const;
@@ -72,16 +79,19 @@ struct TemporalFrame {
     kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
     kernel::Expr own_ring_place(const kernel::Expr& slot) const;  // of the thread's own row y: by the lambda
 
-    // y and x loops over a thread's cells.
+    // y and x loops over a thread's values.
     kernel::Block over_cells(kernel::Block body) const;
     // An x loop that moves the cells of a vector one by one. At most four iterations without arithmetic need
     // no pragma: compilers unroll them by themselves.
     kernel::Block over_vector(kernel::Block body) const;
-    kernel::Expr all_cells() const { return k_cells_y * k_cells_x; }  // of a thread in a plane
+    kernel::Expr all_values() const { return k_cells_y * k_values_x; }  // of a thread in a plane
     kernel::Expr y() const {
         return cells_y > 1 ? kernel::variable("y", kernel::Type::i32) : kernel::Expr(0);
     }
-    kernel::Expr x() const {
+    kernel::Expr x() const {  // of a value
+        return values_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0);
+    }
+    kernel::Expr cell_x() const {  // of a cell of a vector
         return cells_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0);
     }
 
@@ -94,9 +104,9 @@ kernel::Statement copy_cells(kernel::Expr to, kernel::Expr from, const kernel::E
                              bool negates = false);
 kernel::Statement fill_cells(kernel::Expr to, kernel::Expr value, const kernel::Expr& count, int stride = 1);
 
-// `to[0 … cells_x)` from a row in shared memory, and back.
+// `to[0 … values_x)` from a row in shared memory, of elements of the type `memory`; and back.
 kernel::Statement load_row(const TemporalFrame& frame, kernel::Expr to, const std::string& array,
-                           std::vector<kernel::Expr> place);
+                           std::vector<kernel::Expr> place, kernel::Type memory);
 kernel::Statement store_row(const TemporalFrame& frame, const std::string& array,
                             std::vector<kernel::Expr> place, kernel::Expr from);
 

@@ -40,7 +40,7 @@ Block TemporalStages::reduced_rows(const CellValues& values, const std::string& 
     const auto& reductions = context.stage().reductions;
     const auto closed = [this](Block cells) {
         // The names of one cell's values are its own.
-        if (frame_.cells_x * frame_.cells_y == 1) cells = {kernel::Scope{std::move(cells)}};
+        if (frame_.values_x * frame_.cells_y == 1) cells = {kernel::Scope{std::move(cells)}};
         return cells;
     };
     if (reductions.empty()) return frame_.over_cells(closed(std::move(cell)));
@@ -50,7 +50,7 @@ Block TemporalStages::reduced_rows(const CellValues& values, const std::string& 
         kernel::Declare{Type::boolean, counts, plane >= frame_.out_begin && plane < frame_.out_end});
     Expr row_counts = kernel::variable(counts, Type::boolean);
     Expr columns = kernel::variable("own_columns", Type::boolean), column;
-    if (frame_.cells_x > 1) {  // at a side they may be in part
+    if (frame_.values_x > 1) {  // at a side they may be in part
         const Expr i = frame_.i + frame_.x();
         column = kernel::logical_not(frame_.near_side) || (i >= frame_.in_begin[0] && i < frame_.in_end[0]);
         columns = frame_.near_side || columns;
@@ -74,7 +74,7 @@ Block TemporalStages::reduced_rows(const CellValues& values, const std::string& 
         cell.push_back(kernel::Assign{of_row, combined(op, of_row, value)});
         after.push_back(kernel::Assign{so_far, kernel::select(row_counts, of_row, so_far)});
     }
-    append(before, loop_over("x", frame_.k_cells_x, closed(std::move(cell))));
+    append(before, loop_over("x", frame_.k_values_x, closed(std::move(cell))));
     append(before, std::move(after));
     append(body, loop_over("y", frame_.k_cells_y, std::move(before)));
     return body;

@@ -49,18 +49,25 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         const std::string name = words(context, queue.field);
         planes.own =
             RegisterArray(context.local(name + "_planes"), type,
-                          {frame_.pipeline.levels(queue), queue.slots, frame_.cells_y, frame_.cells_x});
+                          {frame_.pipeline.levels(queue), queue.slots, frame_.cells_y, frame_.values_x});
         body.push_back(planes.own.declaration(true));
         if (queue.keeps_windows()) {
-            planes.windows = RegisterArray(context.local(name + "_windows"), type,
-                                           {steps, queue.windows, frame_.cells_y + queue.lines(),
-                                            frame_.cells_x + queue.reach[0][0] + queue.reach[0][1]});
+            planes.windows =
+                RegisterArray(context.local(name + "_windows"), type,
+                              {steps, queue.windows, frame_.cells_y + queue.lines(),
+                               frame_.values_x + frame_.beside(queue, 0) + frame_.beside(queue, 1)});
             body.push_back(planes.windows.declaration(true));
         }
         if (queue.fold) {
             planes.sums = RegisterArray(context.local(name + "_sums"), type,
-                                        {steps, queue.fold->values(), frame_.cells_y, frame_.cells_x});
+                                        {steps, queue.fold->values(), frame_.cells_y, frame_.values_x});
             body.push_back(planes.sums.declaration(true));
+        }
+        for (const RowSum& sum : queue.row_sums) {
+            planes.row_sums.emplace_back(context.names().take(name + "_row_sums"), type,
+                                         std::vector<int>{steps, sum.high - sum.low + 1, frame_.values_x,
+                                                          words_of_sum(context.program(), sum)});
+            body.push_back(planes.row_sums.back().declaration(true));
         }
         if (!frame_.two_rows || queue.lines() == 0) continue;
         planes.rows = context.local(name + "_rows");
@@ -148,8 +155,10 @@ void TemporalStages::arrive(Block& body) {
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
             const Expr place = frame_.own_ring_place(TemporalFrame::ring_slot(
                 frame_.rings_of(queue.field), -frame_.pipeline.ready(queue, 0, time)));
-            append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), {place})}));
-            if (queue.fold && time == queue.window_time)
+            append(body,
+                   loop_over("y", frame_.k_cells_y,
+                             {load_row(frame_, to, ring(level), {place}, frame_.memory_type(level.field))}));
+            if (queue.is_carried() && time == queue.window_time)
                 show_past_faces(queue, frame_.plane - frame_.pipeline.ready(queue, 0, time),
                                 planes.own.at({time + queue.past(), queue.slots - 1, 0, 0}), body);
         }
@@ -167,14 +176,15 @@ void TemporalStages::compute_invariants(Block& body) {
         const std::vector<Expr> place{
             frame_.own_ring_place(TemporalFrame::ring_slot(frame_.rings_of(queue.field), newest))};
         const RegisterArray row(context.local(words(context, queue.field) + "_row"),
-                                frame_.type_of(queue.field), {frame_.cells_x});
+                                frame_.type_of(queue.field), {frame_.values_x});
         CellSources cell_sources;
         cell_sources.load = [&](const Level&, const ir::Offset&) { return row.at({frame_.x()}); };
         Block cell;
         const Expr value = lower_values(context, cell_sources, {*queue.invariant}, cell).front();
         cell.push_back(kernel::Assign{row.at({frame_.x()}), value});
-        Block rows{row.declaration(false), load_row(frame_, row.at({0}), ring(level), place)};
-        append(rows, loop_over("x", frame_.k_cells_x, std::move(cell)));
+        Block rows{row.declaration(false),
+                   load_row(frame_, row.at({0}), ring(level), place, frame_.memory_type(queue.field))};
+        append(rows, loop_over("x", frame_.k_values_x, std::move(cell)));
         rows.push_back(store_row(frame_, ring(level), place, row.at({0})));
         body.push_back(kernel::Comment{"What all steps compute of " + words(context, queue.field) +
                                        " alike takes its place."});
@@ -242,32 +252,42 @@ void TemporalStages::do_stage(int index, Block& body) {
         }
         if (&use == folded) {
             show_first_plane(index, plane, use, body);
+        } else if (!queue.row_sums.empty() && use.time == queue.window_time) {
+            add_row_sums(queue, use, plane, body);
         } else {
             show_face_planes(use, queue, plane, body);
         }
     }
-    Block cell;
-    const CellValues values = lower_cell(
-        context,
-        folded ? folded_sources(index, plane, *folded, frame_.pipeline.find(folded->field)->fold->high)
-               : sources(index, plane),
-        cell);
     std::vector<RegisterArray> fresh;
     for (const Write& write : view.writes) {
         fresh.emplace_back(context.local(words(context, write.level.field) + "_fresh"),
                            frame_.type_of(write.level.field),
-                           std::vector<int>{frame_.cells_y, frame_.cells_x});
+                           std::vector<int>{frame_.cells_y, frame_.values_x});
         body.push_back(fresh.back().declaration(false));
-        cell.push_back(
-            kernel::Assign{fresh.back().at({frame_.y(), frame_.x()}), stored_value(view, write, values)});
     }
-    append(body, reduced_rows(values, written, plane, std::move(cell)));
+    append(body, stage.packed ? packed_cells(index, fresh) : cells(index, plane, folded, fresh, written));
     if (folded) add_planes(index, plane, *folded, body);
     for (std::size_t w = 0; w < view.writes.size(); ++w) {
         const Queue& queue = *frame_.pipeline.find(view.writes[w].level.field);
         push(queue, plane, fresh[w], body);
         if (queue.role == ir::Role::state) store(queue, plane, fresh[w], body);
     }
+}
+
+Block TemporalStages::cells(int index, const Expr& plane, const Use* folded,
+                            const std::vector<RegisterArray>& fresh, const std::string& stage_name) {
+    Context& context = frame_.context;
+    const StageView& view = context.stage();
+    Block cell;
+    const CellValues values = lower_cell(
+        context,
+        folded ? folded_sources(index, plane, *folded, frame_.pipeline.find(folded->field)->fold->high)
+               : sources(index, plane),
+        cell);
+    for (std::size_t w = 0; w < view.writes.size(); ++w)
+        cell.push_back(kernel::Assign{fresh[w].at({frame_.y(), frame_.x()}),
+                                      stored_value(view, view.writes[w], values)});
+    return reduced_rows(values, stage_name, plane, std::move(cell));
 }
 
 // ---- what a stage leaves
@@ -279,8 +299,8 @@ void TemporalStages::push(const Queue& queue, const Expr& plane, const RegisterA
     const int ahead = is_state ? 1 : 0;
     const Expr level = step() + (ahead + queue.past());
     const Expr newest = planes.own.at({level, queue.slots - 1, 0, 0});
-    Block keep{copy_cells(newest, fresh.at({0, 0}), frame_.all_cells())};
-    if (queue.fold) {
+    Block keep{copy_cells(newest, fresh.at({0, 0}), frame_.all_values())};
+    if (queue.is_carried()) {
         if (frame_.face(queue.field, frame_.streaming_axis, 1).map.repeats_edge()) {
             // Past the last plane that one is shown.
             const Expr in_grid = plane < frame_.context.extent(frame_.streaming_axis);
@@ -334,12 +354,12 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
         Expr due = plane >= frame_.out_begin;
         if (lag < frame_.pipeline.last_lag()) due = due && plane < frame_.out_end;
         if (frame_.steps > 1) due = step() == frame_.steps - 1 - back && due;
-        Block rows = stored_rows(context.array(level), lag, fresh);
+        Block rows = stored_rows(queue, context.array(level), lag, fresh);
         if (frame_.schedule.gives_ghosts) {
             Block given;
             const auto give = [&](const Expr& is_given, int side) {
                 given.push_back(
-                    kernel::If{is_given, stored_rows(context.neighbour(level, side), lag, fresh), {}});
+                    kernel::If{is_given, stored_rows(queue, context.neighbour(level, side), lag, fresh), {}});
             };
             give(plane < frame_.below_end, 0);
             give(plane >= frame_.above_begin, 1);
@@ -351,13 +371,14 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
 }
 
 // The thread's cells of the plane that is `lag` behind the iteration's, to an array.
-Block TemporalStages::stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const {
-    const Type type = fresh.type();
+Block TemporalStages::stored_rows(const Queue& queue, const std::string& array, int lag,
+                                  const RegisterArray& fresh) const {
+    const Type type = frame_.memory_type(queue.field);
     const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
-    const Expr x = frame_.x();
+    const Expr x = frame_.cell_x();
     const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
     const auto store_cell = [&](const Expr& to) -> kernel::Statement {
-        return kernel::If{inside, {kernel::Assign{to, fresh.at({frame_.y(), x})}}, {}};
+        return kernel::If{inside, {kernel::Assign{to, fresh_cell(queue, fresh)}}, {}};
     };
     Block row;
     if (frame_.cells_x == 1) {
@@ -381,6 +402,14 @@ Block TemporalStages::stored_rows(const std::string& array, int lag, const Regis
     return row;
 }
 
+Expr TemporalStages::fresh_cell(const Queue& queue, const RegisterArray& fresh) const {
+    const Expr x = frame_.cell_x();
+    if (!frame_.pipeline.is_packed()) return fresh.at({frame_.y(), x});
+    const Expr byte = kernel::call_helper(kernel::Helper::byte_of,
+                                          {fresh.at({frame_.y(), x / kPackedCells}), x % kPackedCells});
+    return kernel::convert(byte, frame_.memory_type(queue.field));
+}
+
 void TemporalStages::shift(Block& body) {
     const Expr level = kernel::variable("level", Type::i32);
     bool commented = false;
@@ -395,6 +424,8 @@ void TemporalStages::shift(Block& body) {
     for (const Queue& queue : frame_.pipeline.queues) {
         move_down(planes_.at(queue.field).own);
         move_down(planes_.at(queue.field).windows);
+        for (const RegisterArray& sums : planes_.at(queue.field).row_sums)
+            move_down(sums);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/packed_stage.h"
 #include "compiler/lower/temporal/frame.h"
 
 namespace halo::lower {
@@ -39,7 +40,9 @@ private:
         RegisterArray own;      // [level][slot][y][x]
         RegisterArray windows;  // [step][window][y][x], where several are kept
         RegisterArray sums;     // [step][value][y][x], of a fold
-        std::string rows;       // in shared memory
+        // Of packed cells: [step][plane][x][word] for each of the queue's row sums, the newest plane last.
+        std::vector<RegisterArray> row_sums;
+        std::string rows;  // in shared memory
     };
 
     void arrive(kernel::Block& body);
@@ -57,6 +60,22 @@ private:
     // A plane past a face of the streaming axis takes its value when it comes. newest: its first cell.
     void show_past_faces(const Queue& queue, const kernel::Expr& plane, const kernel::Expr& newest,
                          kernel::Block& body);
+
+    // The loops over what a thread computes: `stage` of the context, to arrays for each level that is
+    // written.
+    kernel::Block cells(int stage, const kernel::Expr& plane, const Use* folded,
+                        const std::vector<RegisterArray>& fresh, const std::string& stage_name);
+
+    // ---- stages whose cells are packed in words (packed.cpp)
+    kernel::Block packed_cells(int stage, const std::vector<RegisterArray>& fresh);
+    PackedSources packed_sources(int stage);
+    // Finds the newest plane's sums, of which the first plane's stand in for those before it.
+    void add_row_sums(const Queue& queue, const Use& use, const kernel::Expr& stage_plane,
+                      kernel::Block& body);
+    PackedSource shifted_in(const Window& window, const Queue& queue, int shift) const;
+    // The word that lies `past` words past a face of the first axis.
+    kernel::Expr image_word(const Queue& queue, const Window& window, const FaceRule& rule,
+                            const kernel::Expr& y, int side, int past) const;
 
     // ---- what a stage reads
     void gather_input(const Use& use, const Queue& queue, kernel::Block& body);
@@ -80,7 +99,10 @@ private:
                kernel::Block& body);
     int stored_levels(const Queue& queue) const;  // the newest
     int stored_lag(const Queue& queue, int back) const;
-    kernel::Block stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const;
+    kernel::Block stored_rows(const Queue& queue, const std::string& array, int lag,
+                              const RegisterArray& fresh) const;
+    // One of the thread's cells in that row y.
+    kernel::Expr fresh_cell(const Queue& queue, const RegisterArray& fresh) const;
     void shift(kernel::Block& body);
 
     // ---- reductions (temporal_reduce.cpp)

@@ -78,6 +78,10 @@ private:
             frame_.k_warps = named_constant(function(), "kWarps", frame_.warps, "of a block");
         std::tie(frame_.k_cells_x, frame_.k_cells_y) =
             of_axes("kCells", frame_.cells_x, frame_.cells_y, "of a thread");
+        frame_.k_values_x = frame_.k_cells_x;
+        if (pipeline_.is_packed())
+            frame_.k_values_x =
+                named_constant(function(), "kWordsX", frame_.values_x, "that hold these, four in each");
         std::tie(frame_.k_tile_x, frame_.k_tile_y) =
             of_axes("kTile", shape.tile[0], shape.tile[1], "cells of a tile");
         std::tie(frame_.k_out_x, frame_.k_out_y) =
@@ -96,7 +100,7 @@ private:
         // Rings come first: their rows are copied in vectors.
         shared = stages_.declare(queues, 0);
         for (const Level& level : stages_.arriving()) {
-            const Type type = frame_.type_of(level.field);
+            const Type type = frame_.memory_type(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
             const TemporalFrame::Rings& rings = frame_.rings_of(level.field);
             const Expr rows = frame_.two_rows ? frame_.k_tile_y : frame_.k_warps;
@@ -311,13 +315,17 @@ private:
     kernel::DeclareLambda fetch_to(const TemporalFrame::Rings& rings) {
         kernel::DeclareLambda fetch{rings.fetch, {{"slot"}, {"source", Type::i64}}, {}, {}};
         if (frame_.cells_x > 1) fetch.parameters.push_back({"unaligned", Type::boolean});
-        const Expr y = frame_.y(), x = frame_.x();
+        const Expr y = frame_.y(), x = frame_.cell_x();
         for (const Level& level : stages_.arriving()) {
             if (&frame_.rings_of(level.field) != &rings) continue;
-            const Type type = frame_.type_of(level.field);
+            const Type type = frame_.memory_type(level.field);
             const Expr row = variable("source", Type::i64) + frame_.own_row(y);
-            const auto copy = [&](const Expr& column, const Expr& from, int width) {
+            const auto copy = [&](const Expr& column, const Expr& from, int width) -> kernel::Statement {
                 const Expr place = frame_.own_ring_place(variable("slot")) + column;
+                // There is no copy of a single byte in the background.
+                if (kernel::size_of(type) == 1 && width == 1)
+                    return kernel::Assign{kernel::element(stages_.ring(level), {place}, type),
+                                          kernel::element(context().array(level), {from}, type)};
                 return kernel::CopyAsync{kernel::element(stages_.ring(level), {place}, type),
                                          kernel::address_of(context().array(level), from, type), width};
             };

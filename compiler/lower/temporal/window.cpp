@@ -61,7 +61,7 @@ TemporalStages::Window TemporalStages::window_at(const Use& use, const Queue& qu
 
 Expr TemporalStages::cell_at(const Use& use, const Queue& queue, int plane, const Expr& y, const Expr& x) {
     if (queue.role == ir::Role::input || is_window(use, queue, plane))
-        return window_at(use, queue, plane)(y + queue.reach[1][0], x + queue.reach[0][0]);
+        return window_at(use, queue, plane)(y + queue.reach[1][0], x + frame_.beside(queue, 0));
     const int slot = queue.slots - 1 - (use.distance - plane);
     if (slot < 0 || slot >= queue.slots) throw InternalError("a plane is read that is not in its queue");
     return planes_.at(use.field).own.at({level_index(use, queue), slot, y, x});
@@ -73,7 +73,7 @@ Expr TemporalStages::read(const Use& use, const Queue& queue, const ir::Offset& 
     if (!schedule::is_within_plane(offset, frame_.streaming_axis))
         return cell_at(use, queue, plane, frame_.y(), frame_.x());
     return window_at(use, queue, plane)(frame_.y() + (y + queue.reach[1][0]),
-                                        frame_.x() + (offset[0] + queue.reach[0][0]));
+                                        frame_.x() + (offset[0] + frame_.beside(queue, 0)));
 }
 
 // ---- gathering
@@ -84,7 +84,7 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
     Context& context = frame_.context;
     const auto [low, high] = planes_read(use, queue);
     const std::string name = context.names().take(context.program()[use.field].name + "_near");
-    const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
+    const int columns = frame_.values_x + frame_.beside(queue, 0) + frame_.beside(queue, 1);
     gathered_[use.field] = RegisterArray(name, frame_.type_of(use.field),
                                          {high - low + 1, frame_.cells_y + queue.lines(), columns});
     body.push_back(gathered_[use.field].declaration(false));
@@ -93,9 +93,10 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
         const Window window = window_at(use, queue, plane);
         const Expr from_iteration = Expr(plane - use.distance) - step() * frame_.pipeline.period;
         const auto load = [&](const Expr& window_row, const Expr& row) {
-            return load_row(frame_, window(window_row, queue.reach[0][0]), array,
+            return load_row(frame_, window(window_row, frame_.beside(queue, 0)), array,
                             {frame_.ring_place(
-                                row, TemporalFrame::ring_slot(frame_.rings_of(use.field), from_iteration))});
+                                row, TemporalFrame::ring_slot(frame_.rings_of(use.field), from_iteration))},
+                            frame_.memory_type(use.field));
         };
         append(body, loop_over("y", frame_.k_cells_y,
                                {load(frame_.y() + queue.reach[1][0], frame_.row + frame_.y())}));
@@ -114,13 +115,13 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
 void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& body) {
     Context& context = frame_.context;
     const Planes& planes = planes_.at(use.field);
-    const int left = queue.reach[0][0], above = queue.reach[1][0], below = queue.reach[1][1];
+    const int left = frame_.beside(queue, 0), above = queue.reach[1][0], below = queue.reach[1][1];
     const int plane = use.distance - queue.window_distance;  // as the use counts
     if (!queue.keeps_windows()) {
         const std::string name = context.names().take(context.program()[use.field].name + "_near");
-        gathered_[use.field] =
-            RegisterArray(name, frame_.type_of(use.field),
-                          {1, frame_.cells_y + above + below, frame_.cells_x + left + queue.reach[0][1]});
+        gathered_[use.field] = RegisterArray(
+            name, frame_.type_of(use.field),
+            {1, frame_.cells_y + above + below, frame_.values_x + left + frame_.beside(queue, 1)});
         body.push_back(gathered_[use.field].declaration(false));
     }
     const Window window = window_at(use, queue, plane);
@@ -128,16 +129,17 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
     append(body, loop_over("y", frame_.k_cells_y,
                            {copy_cells(window(frame_.y() + above, left),
                                        planes.own.at({level_index(use, queue), slot, frame_.y(), 0}),
-                                       frame_.k_cells_x)}));
+                                       frame_.k_values_x)}));
     if (!planes.rows.empty()) {
         const Expr before = kernel::max(frame_.warp - 1, 0);
         const Expr after = kernel::min(frame_.warp + 1, frame_.k_warps - 1);
         for (int line = 0; line < above; ++line)
             body.push_back(load_row(frame_, window(line, left), planes.rows,
-                                    rows_place(step(), before, below + line, true)));
+                                    rows_place(step(), before, below + line, true),
+                                    frame_.memory_type(use.field)));
         for (int line = 0; line < below; ++line)
             body.push_back(load_row(frame_, window(above + frame_.cells_y + line, left), planes.rows,
-                                    rows_place(step(), after, line, true)));
+                                    rows_place(step(), after, line, true), frame_.memory_type(use.field)));
     }
     show_face_rows(queue, window, false, body);
     gather_columns(queue, window, body);
@@ -145,16 +147,16 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
 }
 
 void TemporalStages::gather_columns(const Queue& queue, const Window& window, Block& body) {
-    const int left = queue.reach[0][0], right = queue.reach[0][1], above = queue.reach[1][0];
+    const int left = frame_.beside(queue, 0), right = frame_.beside(queue, 1), above = queue.reach[1][0];
     const int first = queue.has_corners ? 0 : above;
     const int count = queue.has_corners ? frame_.cells_y + queue.lines() : frame_.cells_y;
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) + first : Expr(first);
     Block row;
     for (int x = 0; x < left; ++x)
         row.push_back(kernel::Assign{
-            window(y, x), kernel::shuffle(kernel::Shuffle::From::before, window(y, x + frame_.cells_x), 1)});
+            window(y, x), kernel::shuffle(kernel::Shuffle::From::before, window(y, x + frame_.values_x), 1)});
     for (int x = 0; x < right; ++x)
-        row.push_back(kernel::Assign{window(y, left + frame_.cells_x + x),
+        row.push_back(kernel::Assign{window(y, left + frame_.values_x + x),
                                      kernel::shuffle(kernel::Shuffle::From::after, window(y, left + x), 1)});
     if (!row.empty()) append(body, loop_over("y", count, std::move(row)));
 }
@@ -172,9 +174,10 @@ Expr TemporalStages::at_face(int axis, int side) const {
 void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bool fixed_alone, Block& body) {
     const int above = queue.reach[1][0];
     // In a plane past a face nothing is gathered any more: there the columns beside are filled, too.
-    const int columns = fixed_alone ? frame_.cells_x + queue.reach[0][0] + queue.reach[0][1] : frame_.cells_x;
-    const int first = fixed_alone ? 0 : queue.reach[0][0];
-    const Expr count = fixed_alone ? Expr(columns) : frame_.k_cells_x;
+    const int columns =
+        fixed_alone ? frame_.values_x + frame_.beside(queue, 0) + frame_.beside(queue, 1) : frame_.values_x;
+    const int first = fixed_alone ? 0 : frame_.beside(queue, 0);
+    const Expr count = fixed_alone ? Expr(columns) : frame_.k_values_x;
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.two_rows ? frame_.face(queue.field, 1, side) : FaceRule{};
         if (!rule.makes_images() || queue.reach[1][side] == 0) continue;
@@ -193,19 +196,22 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
 
 void TemporalStages::show_face_columns(const Queue& queue, const Window& window, bool fixed_alone,
                                        Block& body) {
-    const int left = queue.reach[0][0];
+    const int left = frame_.beside(queue, 0);
     const int count = frame_.cells_y + queue.lines();
-    const int columns = frame_.cells_x + left + queue.reach[0][1];
+    const int columns = frame_.values_x + left + frame_.beside(queue, 1);
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) : Expr(0);
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.face(queue.field, 0, side);
-        if (!rule.makes_images() || queue.reach[0][side] == 0) continue;
+        if (!rule.makes_images() || frame_.beside(queue, side) == 0) continue;
         if (fixed_alone && !rule.map.shows_value()) continue;
-        const int edge = side == 0 ? left : left + frame_.cells_x - 1, out = side == 0 ? -1 : 1;
+        const int edge = side == 0 ? left : left + frame_.values_x - 1, out = side == 0 ? -1 : 1;
         Block fills, images;
-        for (int past = 1; past <= queue.reach[0][side]; ++past) {
+        for (int past = 1; past <= frame_.beside(queue, side); ++past) {
             if (rule.value)
                 fills.push_back(fill_cells(window(0, edge + out * past), rule.value, count, columns));
+            else if (frame_.pipeline.is_packed())
+                images.push_back(kernel::Assign{window(y, edge + out * past),
+                                                image_word(queue, window, rule, y, side, past)});
             else
                 images.push_back(copy_cells(window(y, edge + out * past),
                                             window(y, edge - out * rule.inwards(past)), 1, rule.negates));
@@ -259,11 +265,11 @@ Block TemporalStages::face_plane(const Use& use, const Queue& queue, const FaceR
     const bool whole = is_window(use, queue, to) || (queue.role == ir::Role::input && queue.has_window);
     if (!whole) {
         const Expr cells = cell_at(use, queue, to, 0, 0);
-        if (rule.value) return {fill_cells(cells, rule.value, frame_.all_cells())};
-        return {copy_cells(cells, cell_at(use, queue, from, 0, 0), frame_.all_cells(), rule.negates)};
+        if (rule.value) return {fill_cells(cells, rule.value, frame_.all_values())};
+        return {copy_cells(cells, cell_at(use, queue, from, 0, 0), frame_.all_values(), rule.negates)};
     }
     const int rows = frame_.cells_y + queue.lines();
-    const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
+    const int columns = frame_.values_x + frame_.beside(queue, 0) + frame_.beside(queue, 1);
     const Window target = window_at(use, queue, to);
     Block images;
     if (rule.value)

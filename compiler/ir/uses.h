@@ -8,14 +8,14 @@
 
 #include "compiler/ir/ids.h"
 
-namespace halo::lower {
+namespace halo::ir {
 
 using Uses = std::map<std::uint32_t, int>;  // by expression
-using UseOperand = std::function<void(ir::ExprId)>;
+using UseOperand = std::function<void(ExprId)>;
 
 // Of what is computed for the roots, which count as uses, too: `operands` calls `use` for each value that one
 // is computed from.
-Uses count_uses(const std::vector<ir::ExprId>& roots,
-                const std::function<void(ir::ExprId, const UseOperand& use)>& operands);
+Uses count_uses(const std::vector<ExprId>& roots,
+                const std::function<void(ExprId, const UseOperand& use)>& operands);
 
-}  // namespace halo::lower
+}  // namespace halo::ir

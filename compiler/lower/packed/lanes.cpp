@@ -1,4 +1,4 @@
-#include "compiler/lower/shared/packed_lanes.h"
+#include "compiler/lower/packed/lanes.h"
 
 #include <algorithm>
 #include <bit>
@@ -359,6 +359,26 @@ Lanes either(const Lanes& a, const Lanes& b) {
 }
 Lanes negation(const Lanes& a) {
     return {kTruth, 8, {kernel::operation(Operator::sub, literal(in_each(1, 8)), in_lanes(a, 8).words[0])}};
+}
+
+int instructions_of(Helper helper) {
+    switch (helper) {
+        case Helper::equal_lanes:
+            return 3;
+        case Helper::highest_bits:
+            return 2;
+        case Helper::equal_bytes:
+        case Helper::equal_halves:
+        case Helper::unequal_bytes:
+        case Helper::unequal_halves:
+        case Helper::less_bytes:
+        case Helper::less_halves:
+        case Helper::less_equal_bytes:
+        case Helper::less_equal_halves:
+            return 5;
+        default:
+            return 1;
+    }
 }
 
 MaybeLanes clamped(const Lanes& lanes, double most) {

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/ir/range.h"
 #include "compiler/kernel/build.h"
-#include "compiler/lower/shared/ranges.h"
 
 namespace halo::lower {
+
+using ir::Range;
 
 inline constexpr int kPackedCells = 4;  // that are computed at once: single bytes of a word
 
@@ -52,6 +54,9 @@ MaybeLanes select(const Lanes& condition, const Lanes& then, const Lanes& otherw
 Lanes both(const Lanes& a, const Lanes& b);
 Lanes either(const Lanes& a, const Lanes& b);
 Lanes negation(const Lanes& a);
+
+// What the GPU's compiler makes of one of their operations.
+int instructions_of(kernel::Helper helper);
 
 // What a byte in memory holds of the values: the nearest of 0 to `most`.
 MaybeLanes clamped(const Lanes& lanes, double most);

@@ -1,10 +1,12 @@
-#include "compiler/lower/shared/packed.h"
+#include "compiler/lower/packed/packed.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
-#include "compiler/lower/shared/uses.h"
+#include "compiler/ir/uses.h"
 
 namespace halo::lower {
 namespace {
@@ -19,23 +21,23 @@ double most_of(const ir::Field& field) {
 
 class PackedLowering {
 public:
-    PackedLowering(Context& context, const PackedSources& sources, kernel::Block& body)
-        : context_(context), program_(context.program()), sources_(sources), body_(body) {
-        names_ = context.names();  // a scope inside the kernel's
-        uses_ = count_uses(context.stage().roots(), [&](ir::ExprId id, const UseOperand& use) {
+    PackedLowering(const PackedStage& stage, const PackedSources& sources, const PackedText& text,
+                   kernel::Block& body)
+        : stage_(stage), program_(*stage.program), sources_(sources), text_(text), body_(body) {
+        uses_ = ir::count_uses(stage.roots(), [&](ir::ExprId id, const ir::UseOperand& use) {
             ir::for_each_operand(program_[id], use);
         });
     }
 
     std::optional<PackedValues> lower() {
         PackedValues values;
-        for (const ir::Assign* assign : context_.stage().assigns) {
+        for (const ir::Assign* assign : stage_.assigns) {
             const MaybeLanes value = assigned(*assign);
             if (!value) return std::nullopt;
             const bool is_number = value->is_constant();  // of a let alone: what is stored is in words
             values.assigned.push_back(is_number ? Expr() : value->words.front());
         }
-        for (const ir::Reduce* reduce : context_.stage().reductions) {
+        for (const ir::Reduce* reduce : stage_.reductions) {
             const MaybeLanes value = reduced(*reduce);
             if (!value) return std::nullopt;
             values.reduced.push_back(value->words.front());
@@ -61,7 +63,7 @@ private:
         if (!is_for_all(assign.region, assign.margins) || (!is_let && !is_of_bytes(field)))
             return std::nullopt;
         if (keeps && field.role != ir::Role::state) return std::nullopt;
-        context_.note(assign.where, body_);
+        text_.note(assign.where, body_);
         MaybeLanes value = lower_value(assign.value);
         if (value && keeps) {
             const MaybeLanes condition = lower_value(*assign.condition);
@@ -75,8 +77,7 @@ private:
     }
 
     bool is_stored(const Level& level) const {
-        return std::ranges::any_of(context_.stage().writes,
-                                   [&](const Write& write) { return write.level == level; });
+        return std::ranges::find(stage_.stored, level) != stage_.stored.end();
     }
 
     // A sum of bytes, which is exact in whatever order it is added up.
@@ -95,7 +96,7 @@ private:
         for (std::size_t word = 0; word < lanes.words.size(); ++word) {
             Expr& value = lanes.words[word];
             if (std::holds_alternative<kernel::Variable>(value->kind)) continue;
-            const std::string name = names_.take(lanes.words.size() > 1 ? wanted + kHalves[word] : wanted);
+            const std::string name = text_.name(lanes.words.size() > 1 ? wanted + kHalves[word] : wanted);
             body_.push_back(kernel::Declare{Type::u32, name, std::move(value)});
             value = kernel::variable(name, Type::u32);
         }
@@ -112,7 +113,8 @@ private:
         if (name_operands(expr, *value)) value = made(id);
         const bool is_choice =
             std::holds_alternative<ir::Select>(expr.node) || std::holds_alternative<ir::Call>(expr.node);
-        if ((uses_[id.index] > 1 || is_choice) && is_computed(*value)) value = named(*value, word_for(expr));
+        if ((uses_[id.index] > 1 || is_choice) && is_computed(*value))
+            value = named(*value, text_.word(expr));
         lowered_.insert_or_assign(id.index, *value);
         return value;
     }
@@ -150,7 +152,7 @@ private:
         if (!is_wide) return false;
         for (const ir::ExprId each : operands) {
             Lanes& operand = lowered_.at(each.index);
-            operand = named(operand, word_for(program_[each]));
+            operand = named(operand, text_.word(program_[each]));
         }
         return !operands.empty();
     }
@@ -332,12 +334,12 @@ private:
         return operand ? absolute(*operand) : std::nullopt;
     }
 
-    Context& context_;
+    const PackedStage& stage_;
     const ir::Program& program_;
     const PackedSources& sources_;
+    const PackedText& text_;
     kernel::Block& body_;
-    Names names_;
-    Uses uses_;
+    ir::Uses uses_;
     std::map<std::uint32_t, Lanes> lowered_;
     std::map<Level, Lanes> assigned_;
 };
@@ -348,18 +350,115 @@ Lanes load_bytes(const ir::Field& field, const PackedSource& source) {
     return loaded_lanes(source.first, source.second, source.before, most_of(field));
 }
 
-std::optional<PackedValues> lower_packed(Context& context, const PackedSources& sources,
-                                         kernel::Block& body) {
-    return PackedLowering(context, sources, body).lower();
+std::vector<ir::ExprId> PackedStage::roots() const {
+    std::vector<ir::ExprId> roots;
+    for (const ir::Assign* assign : assigns) {
+        roots.push_back(assign->value);
+        if (assign->condition) roots.push_back(*assign->condition);
+    }
+    for (const ir::Reduce* reduce : reductions) {
+        roots.push_back(reduce->value);
+        if (reduce->condition) roots.push_back(*reduce->condition);
+    }
+    return roots;
 }
 
-bool can_pack(const Context& context) {
-    if (context.stage().factor != 1) return false;
-    Context tried = context;
+std::optional<PackedValues> lower_packed(const PackedStage& stage, const PackedSources& sources,
+                                         const PackedText& text, kernel::Block& body) {
+    return PackedLowering(stage, sources, text, body).lower();
+}
+
+Lanes sum_in_row(const ir::Program& program, const RowSum& sum, int row, const PackedSources& sources) {
+    const auto at_shift = [&](int shift) {
+        return load_bytes(program[sum.level.field], sources.load(sum.level, {shift, row, sum.plane}));
+    };
+    Lanes lanes = at_shift(sum.shifts.front());
+    for (std::size_t s = 1; s < sum.shifts.size(); ++s)
+        lanes = *add(lanes, at_shift(sum.shifts[s]));
+    return lanes;
+}
+
+namespace {
+
+// Words by which level, row and number they are.
+PackedSource named_words(const Level& level, const ir::Offset& shift) {
+    const int before = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
+    const auto word = [&](int number) {
+        std::string name = "word";
+        for (const int part : {static_cast<int>(level.field.index), level.time, shift[1], shift[2], number})
+            name += "_" + std::to_string(part);
+        return kernel::variable(name, Type::u32);
+    };
+    const int first = (shift[0] - before) / kPackedCells;
+    return {word(first), word(first + 1), before};
+}
+
+// Counts what computes values of a word, each value once: GPUs' compilers see where two are the same.
+class InstructionCount {
+public:
+    void add(const Expr& expr) { text_of(expr); }
+    int instructions() const { return instructions_; }
+
+private:
+    std::string text_of(const Expr& expr) {
+        if (const auto number = kernel::int_value(expr)) return std::to_string(*number);
+        if (const auto* variable = std::get_if<kernel::Variable>(&expr->kind)) return variable->name;
+        std::string text;
+        int own = 0;
+        if (const auto* binary = std::get_if<kernel::Binary>(&expr->kind)) {
+            text = std::to_string(static_cast<int>(binary->op)) + "(" + text_of(binary->left) + "," +
+                   text_of(binary->right) + ")";
+            own = 1;
+        } else if (const auto* call = std::get_if<kernel::CallHelper>(&expr->kind)) {
+            text = "h" + std::to_string(static_cast<int>(call->helper)) + "(";
+            for (const Expr& argument : call->arguments)
+                text += text_of(argument) + ",";
+            own = instructions_of(call->helper);
+        }
+        if (counted_.insert(text).second) instructions_ += own;
+        return text;
+    }
+
+    std::set<std::string> counted_;
+    int instructions_ = 0;
+};
+
+}  // namespace
+
+int words_of_sum(const ir::Program& program, const RowSum& sum) {
+    return static_cast<int>(sum_in_row(program, sum, 0, {named_words, {}}).words.size());
+}
+
+std::optional<PackedWork> packed_work(const PackedStage& stage) {
+    PackedWork work;
+    PackedSources sources;
+    sources.load = [&](const Level& level, const ir::Offset& shift) {
+        work.reads.push_back({level, shift});
+        return named_words(level, shift);
+    };
+    sources.row_sum = [&](const RowSum& sum, int row) {
+        if (std::ranges::find(work.row_sums, sum) == work.row_sums.end()) work.row_sums.push_back(sum);
+        Lanes lanes = sum_in_row(*stage.program, sum, row, {named_words, {}});
+        if (row != sum.high)  // it is found once
+            for (Expr& word : lanes.words)
+                word = kernel::variable("sum_" + std::to_string(row), Type::u32);
+        return lanes;
+    };
+    int names = 0;
+    const PackedText text{[&](const std::string& wanted) { return wanted + std::to_string(++names); },
+                          [](const ir::Expr&) { return std::string("value"); },
+                          [](SourceRange, kernel::Block&) {}};
     kernel::Block body;
-    const Expr word = kernel::variable("word", Type::u32);
-    const PackedSources any{[&](const Level&, const ir::Offset&) { return PackedSource{word, word}; }, {}};
-    return lower_packed(tried, any, body).has_value();
+    const std::optional<PackedValues> values = lower_packed(stage, sources, text, body);
+    if (!values) return std::nullopt;
+    InstructionCount count;
+    for (const kernel::Statement& statement : body)
+        if (const auto* declared = std::get_if<kernel::Declare>(&statement.kind)) count.add(declared->value);
+    for (const auto* list : {&values->assigned, &values->reduced})
+        for (const Expr& value : *list)
+            if (value.has_value()) count.add(value);
+    work.instructions = count.instructions();
+    return work;
 }
 
 }  // namespace halo::lower
