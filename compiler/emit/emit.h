@@ -21,7 +21,8 @@ struct CudaParts {
 CudaParts print_cuda_parts(const kernel::Program& program, const std::vector<std::string>& kernels);
 
 // Self-contained C++ (GNU builtins, no includes): each kernel is `void NAME(void* const* args, long begin,
-// long end)`. To be compiled with -ffp-contract=off.
+// long end, bool streams)`: blocks from `begin` to before `end`, whose stores go past the caches where
+// `streams`. To be compiled with -ffp-contract=off.
 std::string print_cpp(const kernel::Program& program);
 
 }  // namespace halo::emit

@@ -17,6 +17,7 @@
 #ifndef HALOCLINE_RUNTIME_H
 #define HALOCLINE_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,7 +76,7 @@ void halo_device_release(halo_device* device);
 /* A kernel that is linked into the program; lists of them end with a NULL name. */
 typedef struct halo_linked_kernel {
     const char* name;
-    void (*function)(void* const* arguments, long begin, long end);
+    void (*function)(void* const* arguments, long begin, long end, bool streams);
 } halo_linked_kernel;
 
 halo_code halo_program_load(const char* path, halo_program** program);
