@@ -53,6 +53,7 @@ struct Variable {
     bool is_outer = false;      // points to what was there when the function was called
     bool is_reached = false;    // its address has been taken
     bool is_unordered = false;  // counts a loop whose iterations have no order
+    std::string module;         // of Fortran: of a global, that it is of
     bool is_object = false;     // `this`: the first parameter of a member function, bound to its object
     int init = -1;              // expression
     std::vector<int> shares;    // of a nest's: other variables that have been set to what it points to
