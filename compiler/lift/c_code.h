@@ -128,6 +128,8 @@ struct Statement {
     int step = -1;
     bool is_opaque = false;  // as of Expr
     bool is_loop = false;    // of whatever kind
+    bool is_switch = false;  // of unknown: what it chooses by, and its body
+    bool is_label = false;   // of unknown: of a switch; in front of its last statement
     // Of for_loop: all its iterations read what was there before any of them writes, as in assignments of
     // whole arrays.
     bool reads_first = false;
