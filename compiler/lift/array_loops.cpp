@@ -14,7 +14,7 @@ public:
     bool in_statement(int id, bool in_loop) {
         if (id < 0) return false;
         const c::Statement& each = unit_.statements[static_cast<std::size_t>(id)];
-        const bool is_inside = in_loop || each.is_loop;
+        const bool is_inside = in_loop || each.is_loop || c::is_call_of_loops(unit_, each);
         const auto has = [&](int inner) { return in_statement(inner, is_inside); };
         if (std::any_of(each.statements.begin(), each.statements.end(), has)) return true;
         if (in_expr(each.expr, is_inside) || in_expr(each.step, is_inside)) return true;

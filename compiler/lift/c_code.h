@@ -53,6 +53,7 @@ struct Variable {
     bool is_outer = false;      // points to what was there when the function was called
     bool is_reached = false;    // its address has been taken
     bool is_unordered = false;  // counts a loop whose iterations have no order
+    std::string module;         // of Fortran: of a global, that it is of
     bool is_object = false;     // `this`: the first parameter of a member function, bound to its object
     int init = -1;              // expression
     std::vector<int> shares;    // of a nest's: other variables that have been set to what it points to
@@ -127,6 +128,8 @@ struct Statement {
     int step = -1;
     bool is_opaque = false;  // as of Expr
     bool is_loop = false;    // of whatever kind
+    bool is_switch = false;  // of unknown: what it chooses by, and its body
+    bool is_label = false;   // of unknown: of a switch; in front of its last statement
     // Of for_loop: all its iterations read what was there before any of them writes, as in assignments of
     // whole arrays.
     bool reads_first = false;

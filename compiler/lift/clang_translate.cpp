@@ -430,6 +430,8 @@ private:
             made.kind = Kind::unknown;
             made.text = words_for(from);
             made.is_opaque = handling_of(from) == Handling::opaque;
+            made.is_switch = clang::isa<clang::SwitchStmt>(from);
+            made.is_label = clang::isa<clang::SwitchCase>(from);
             for (const clang::Stmt* each : from.children()) {
                 if (each) made.statements.push_back(statement(each));
             }

@@ -26,11 +26,16 @@ const std::map<std::string, std::string>& library() {
     return names;
 }
 
-// The name of the spec's function for that of C, with or without `std::`, `__builtin_` and the suffix `f`.
-std::string library_function(std::string name) {
+std::string without_prefix(std::string name) {
     for (const std::string prefix : {"std::", "__builtin_"}) {
         if (name.rfind(prefix, 0) == 0) name = name.substr(prefix.size());
     }
+    return name;
+}
+
+// The name of the spec's function for that of C, with or without `std::`, `__builtin_` and the suffix `f`.
+std::string library_function(const std::string& called) {
+    const std::string name = without_prefix(called);
     if (const auto found = library().find(name); found != library().end()) return found->second;
     if (!name.empty() && name.back() == 'f') {
         if (const auto found = library().find(name.substr(0, name.size() - 1)); found != library().end())
@@ -124,6 +129,7 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     if (c::is_hint(from.text)) return Value::none("");
     if (from.text == "__builtin_expect") return value(from.operands[0]);
     if (from.text == kTurn) return Value::of(whole(0, Number::u32, from.where));
+    if (const auto chosen = call_of_choice(from)) return chosen;
     const std::string known = library_function(from.text);
     if (known.empty()) return std::nullopt;
     Term made;
@@ -140,6 +146,48 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
     }
     if (const auto fixed = value_of_constants(made)) return Value::of(number(*fixed, made.type, from.where));
     return Value::of(add(made));
+}
+
+// Functions of C that are a choice in a spec.
+std::optional<Value> Executor::call_of_choice(const c::Expr& from) {
+    const std::string name = without_prefix(from.text);
+    const bool is_sign = name == "copysign" || name == "copysignf";
+    if (!is_sign && name != "fdim" && name != "fdimf") return std::nullopt;
+    const Number type = number_of(from.type);
+    const int left = term(from.operands[0]), right = term(from.operands[1]);
+    if (!c::is_real(type) || model_.term(left).type != type || model_.term(right).type != type)
+        return std::nullopt;
+    const auto made = [&](Term::Kind kind, Number of, const std::string& text, std::vector<int> operands) {
+        Term each;
+        each.kind = kind;
+        each.type = of;
+        each.text = text;
+        each.operands = std::move(operands);
+        each.where = from.where;
+        return add(each);
+    };
+    const int zero = number(0, type, from.where);
+    if (!is_sign) {  // NaN is no smaller than anything
+        const Value apart = arithmetic("-", left, right, type, from.where);
+        const int is_least = compare("<=", left, right, from.where);
+        return Value::of(made(Term::Kind::select, type, "", {is_least, zero, apart.term}));
+    }
+    const Term given = model_.term(left);
+    const bool is_known = given.kind == Term::Kind::number;
+    const int size = is_known ? number(std::fabs(given.number), type, from.where)
+                              : made(Term::Kind::call, type, "abs", {left});
+    const int minus = is_known ? number(-std::fabs(given.number), type, from.where)
+                               : made(Term::Kind::unary, type, "-", {size});
+    if (const Term sign = model_.term(right); sign.kind == Term::Kind::number)
+        return Value::of(std::signbit(sign.number) ? minus : size);
+    // Zeros that have a sign show it in their inverse.
+    const Value inverse = arithmetic("/", number(1, type, from.where), right, type, from.where);
+    const int is_below =
+        made(Term::Kind::binary, Number::boolean, "or",
+             {compare("<", right, zero, from.where), compare("<", inverse.term, zero, from.where)});
+    const std::string remark = "`" + name + "` takes the sign of a NaN for plus.";
+    if (std::ranges::find(model_.remarks, remark) == model_.remarks.end()) model_.remarks.push_back(remark);
+    return Value::of(made(Term::Kind::select, type, "", {is_below, minus, size}));
 }
 
 // A spec computes with constants exactly, C with what they round to.

@@ -387,6 +387,7 @@ private:
     Value call(const c::Expr& expr);
     Value call_known(const c::Expr& expr, int function, const std::vector<int>& arguments);
     std::optional<Value> call_library(const c::Expr& expr);
+    std::optional<Value> call_of_choice(const c::Expr& expr);
     std::optional<double> value_of_constants(const Term& call) const;
     Value scalar(Scalar wanted);
     int object(int variable, const std::vector<std::string>& members, int type, SourceRange where);

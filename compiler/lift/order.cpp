@@ -16,15 +16,18 @@ using ExprKind = c::Expr::Kind;
 struct Effect {
     std::set<int> reads, changes;  // variables
     bool reads_memory = false, changes_memory = false;
+    bool changes_own = false;  // arrays in the object that a member function is called for
 
     void add(const Effect& other) {
         reads.insert(other.reads.begin(), other.reads.end());
         changes.insert(other.changes.begin(), other.changes.end());
         reads_memory = reads_memory || other.reads_memory;
         changes_memory = changes_memory || other.changes_memory;
+        changes_own = changes_own || other.changes_own;
     }
     bool disturbs(const Effect& other) const {
-        if (changes_memory && (other.reads_memory || other.changes_memory)) return true;
+        const bool is_written = other.changes_memory || other.changes_own;
+        if ((changes_memory || changes_own) && (other.reads_memory || is_written)) return true;
         return std::any_of(changes.begin(), changes.end(),
                            [&](int id) { return other.reads.count(id) || other.changes.count(id); });
     }
@@ -116,8 +119,19 @@ private:
     void change(int id, Effect& made) const {
         const c::Expr* from = &expr(id);
         const bool is_whole = from->kind == ExprKind::variable;
-        while (from->kind == ExprKind::member)
-            from = &expr(from->operands[0]);
+        bool is_element = false;
+        for (const c::Expr* array = from; array != nullptr; array = array_of(*from)) {
+            is_element = is_element || array != from;
+            from = array;
+            while (from->kind == ExprKind::member)
+                from = &expr(from->operands[0]);
+        }
+        if (is_element) {
+            const bool is_own = from->kind == ExprKind::variable &&
+                                unit_.variables[static_cast<std::size_t>(from->variable)].is_object;
+            (is_own ? made.changes_own : made.changes_memory) = true;
+            return;
+        }
         // An object is a variable, and its members are in it.
         const bool is_variable = from->kind == ExprKind::variable &&
                                  (is_whole || type_of(from->variable).is_class ||
@@ -126,6 +140,14 @@ private:
             made.changes.insert(from->variable);
         else
             made.changes_memory = true;
+    }
+
+    // That the expression names an element of, not by a pointer; null: there is none.
+    const c::Expr* array_of(const c::Expr& from) const {
+        if (from.kind != ExprKind::subscript) return nullptr;
+        const c::Expr& base = expr(from.operands[0]);
+        const c::Expr& array = base.kind == ExprKind::convert ? expr(base.operands[0]) : base;
+        return array.type >= 0 && type(array.type).kind == c::Type::Kind::array ? &array : nullptr;
     }
 
     // A function may change what it is given by reference, what it has captured, globals and memory.
@@ -152,6 +174,9 @@ private:
             inside.reads.erase(each);
             inside.changes.erase(each);
         }
+        // Nothing else can see what a constructor makes.
+        if (from.kind != ExprKind::make) inside.changes_memory = inside.changes_memory || inside.changes_own;
+        inside.changes_own = false;
         made.add(inside);
     }
     bool returns_reference(const c::Expr& from) const {

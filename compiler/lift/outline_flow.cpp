@@ -246,6 +246,35 @@ bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits
     return head;
 }
 
+// Whether it enters its body by labels that stand in the body itself, and not within other statements of it.
+bool Flow::is_plain_switch(const c::Statement& each) const {
+    if (!each.is_switch || each.statements.size() != 2) return false;
+    const c::Statement& body = statement(each.statements[1]);
+    const auto has_label = [&](const auto& self, int id) -> bool {
+        if (id < 0 || statement(id).is_switch) return false;
+        return statement(id).is_label ||
+               std::ranges::any_of(statement(id).statements, [&](int inner) { return self(self, inner); });
+    };
+    return body.kind == StatementKind::block && std::ranges::all_of(body.statements, [&](int id) {
+               while (id >= 0 && statement(id).is_label)
+                   id = statement(id).statements.back();
+               return !has_label(has_label, id);
+           });
+}
+
+// From each label on, up to a `break`; or none of it.
+bool Flow::live_switch(const c::Statement& each, int wanted, int nest, const Exits& exits,
+                       bool& lives_on) const {
+    Exits inner{exits.next, exits.next, exits.skip};
+    bool entered = exits.next;
+    const c::Statement& body = statement(each.statements[1]);
+    for (auto at = body.statements.rbegin(); at != body.statements.rend(); ++at) {
+        inner.next = live(*at, wanted, nest, inner, lives_on);
+        if (statement(*at).is_label) entered = entered || inner.next;
+    }
+    return entered || mentions(each.statements[0], wanted);
+}
+
 // Whether the variable may be read from here on. lives_on: set where it may be read after the nest.
 bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& lives_on) const {
     if (id < 0) return exits.next;
@@ -289,7 +318,10 @@ bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& lives_on
             return exits.stop;
         case StatementKind::goto_statement:
             return true;
-        case StatementKind::unknown: {  // in any order, any number of times
+        case StatementKind::unknown: {
+            if (each.is_label) return live(each.statements.back(), wanted, nest, exits, lives_on);
+            if (is_plain_switch(each)) return live_switch(each, wanted, nest, exits, lives_on);
+            // In any order, any number of times.
             const bool any = mentions(id, wanted) || exits.next || exits.skip || exits.stop;
             for (const int inner : each.statements)
                 live(inner, wanted, nest, {any, any, any}, lives_on);

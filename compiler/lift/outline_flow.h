@@ -60,6 +60,9 @@ private:
     bool live(int statement, int variable, int nest, const Exits& exits, bool& lives_on) const;
     bool live_loop(const c::Statement& loop, int variable, int nest, const Exits& exits,
                    bool& lives_on) const;
+    bool is_plain_switch(const c::Statement& statement) const;
+    bool live_switch(const c::Statement& statement, int variable, int nest, const Exits& exits,
+                     bool& lives_on) const;
 
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
     const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "compiler/lift/memory.h"
 
@@ -36,12 +39,14 @@ void put_number(char* at, Number type, double value) {
 }  // namespace
 
 Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
-                     const Assumptions& assume, std::set<std::string> strides, std::set<std::string> rows)
+                     const Assumptions& assume, std::set<std::string> strides, std::set<std::string> rows,
+                     std::vector<Polynomial> needs)
     : values(harness.values),
       global_values(harness.globals),
       assume_(assume),
       strides_(std::move(strides)),
-      row_lengths_(std::move(rows)) {
+      row_lengths_(std::move(rows)),
+      needs_(std::move(needs)) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
@@ -63,7 +68,7 @@ std::size_t Arguments::room(std::size_t i) const {
     return std::max(has_tables(i) ? 4 * kRoom : kRoom, (values[i].least_bytes + kPage - 1) / kPage * kPage);
 }
 
-void Arguments::draw(Draws& draws) {
+void Arguments::draw(Draws& draws, bool has_needs) {
     contents_.clear();
     numbers_.clear();
     const bool has_structs =
@@ -105,6 +110,44 @@ void Arguments::draw(Draws& draws) {
         for (std::size_t at = 0; at + size <= content.size(); at += size)
             put_number(content.data() + at, type,
                        content.size() == size ? number_of(global_values[i], draws) : draws.cell(type));
+    }
+    if (has_needs) meet_needs(draws);
+}
+
+// Numbers that are no sizes stay as they are drawn.
+bool Arguments::is_ordinary(const Polynomial& need) const {
+    constexpr double kMost = 4096;
+    return std::ranges::all_of(need.terms(), [&](const auto& term) {
+        return std::ranges::all_of(term.first, [&](int id) {
+            const auto i = static_cast<std::size_t>(id);
+            return std::abs(numbers_[i]) <= kMost && bytes_of(values[i].number) >= 4;
+        });
+    });
+}
+
+// One need after the other: what is raised for one may break another, so that there are a few rounds.
+void Arguments::meet_needs(Draws& draws) {
+    constexpr int kRounds = 8;
+    for (int round = 0; round < kRounds; ++round) {
+        for (const Polynomial& need : needs_) {
+            if (!is_ordinary(need)) continue;
+            const std::int64_t short_by = 1 - need.evaluate([&](int id) {
+                return static_cast<std::int64_t>(numbers_[static_cast<std::size_t>(id)]);
+            });
+            if (short_by <= 0) continue;
+            std::vector<std::pair<std::size_t, std::int64_t>> raised, lowered;  // a number, and its factor
+            for (const auto& [monomial, factor] : need.terms()) {
+                if (monomial.size() == 1)
+                    (factor > 0 ? raised : lowered)
+                        .emplace_back(static_cast<std::size_t>(monomial[0]), std::abs(factor));
+            }
+            const auto& choice = raised.empty() ? lowered : raised;
+            if (choice.empty()) continue;
+            const auto [i, factor] = choice[static_cast<std::size_t>(draws.small()) % choice.size()];
+            const auto by = static_cast<double>((short_by + factor - 1) / factor);
+            numbers_[i] += raised.empty() ? -by : by + (draws.chance(0.5) ? draws.small() : 0);
+            put_number(contents_[i].data(), values[i].number, numbers_[i]);
+        }
     }
 }
 

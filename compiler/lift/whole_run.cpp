@@ -171,6 +171,37 @@ private:
         return names;
     }
 
+    // What must be 1 at least, so that the stencils run, of the numbers that the function is given.
+    std::vector<Polynomial> needs(const std::vector<WholeValue>& values) const {
+        std::vector<Polynomial> all;
+        for (const Lifted& nest : found_.lifted) {
+            const auto value_of = [&](int symbol) {
+                const int scalar = nest.model.symbols[static_cast<std::size_t>(symbol)].scalar;
+                const auto is_it = [&](const WholeValue& each) {
+                    return each.kind == WholeValue::Kind::number && c::is_integer(each.number) &&
+                           each.name == nest.model.scalars[static_cast<std::size_t>(scalar)].access;
+                };
+                const auto at = scalar < 0 ? values.end() : std::ranges::find_if(values, is_it);
+                return at == values.end() ? -1 : static_cast<int>(at - values.begin());
+            };
+            for (const Polynomial& each : form_needs(nest.model, nest.form)) {
+                Polynomial need;
+                bool is_known = true;
+                for (const auto& [monomial, factor] : each.terms()) {
+                    Polynomial term = factor;
+                    for (const int symbol : monomial) {
+                        const int value = value_of(symbol);
+                        is_known = is_known && value >= 0;
+                        term = term * Polynomial::symbol(value);
+                    }
+                    need = need + term;
+                }
+                if (is_known) all.push_back(std::move(need));
+            }
+        }
+        return all;
+    }
+
     void prepare() {
         Options plain = options_;
         plain.source.text = preprocessed_.request().text;
@@ -215,7 +246,8 @@ private:
         std::vector<void*> places(harness.globals.size() + 1);
         std::vector<long> bytes(harness.globals.size() + 1);
         original_->function<void(void**, long*)>("halo_lift_globals")(places.data(), bytes.data());
-        arguments_.emplace(harness, bytes, options_.assume, far_strides(), row_lengths());
+        arguments_.emplace(harness, bytes, options_.assume, far_strides(), row_lengths(),
+                           needs(harness.values));
     }
     RunRecord& record() const { return *reinterpret_cast<RunRecord*>(record_memory_->begin()); }
     unsigned char* seen() const { return reinterpret_cast<unsigned char*>(seen_memory_->begin()); }
@@ -226,7 +258,7 @@ private:
     // draw that takes none of them is not compared.
     void draw(unsigned seed, bool to_see) {
         Draws draws(unit_, seed);
-        arguments_->draw(draws);
+        arguments_->draw(draws, seed / 4 % 2 == 1);
         record() = RunRecord{};
         record().failing_request = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
         record().rank = static_cast<int>(seed % RunRecord::kProcesses);

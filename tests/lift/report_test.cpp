@@ -4,6 +4,7 @@
 
 #include "cases.h"
 #include "catch.h"
+#include "compiler/lift/array_loops.h"
 #include "compiler/lift/lift.h"
 #include "temporary_folder.h"
 
@@ -48,6 +49,14 @@ void check_loops(const Nests& found) {
 TEST_CASE("no loop is passed over", "[cases]") {
     for (const halo::test::LiftCase& each : halo::test::lift_cases())
         check_loops(halo::test::nests_of(each));
+}
+
+TEST_CASE("what is lifted has loops over arrays, and --all lists it", "[cases]") {
+    for (const halo::test::LiftCase& each : halo::test::lift_cases()) {
+        INFO(each.file << ", " << each.function);
+        const Nests& found = halo::test::nests_of(each);
+        CHECK((found.lifted.empty() || halo::lift::has_array_loops(found.unit)));
+    }
 }
 
 TEST_CASE("several nests in a loop that is refused have a reason each", "[parts]") {

@@ -60,6 +60,31 @@ std::string left_of(const std::string& text, double most_seconds = 20) {
 
 }  // namespace
 
+TEST_CASE("draws meet what a stencil assumes of parameters", "[parts]") {
+    const std::string loops =
+        "  for (int y = ny0; y < nyf; y++) for (int x = nx0; x < nxf; x++) for (int z = nz0; z < nzf; z++)\n";
+    check_wrong(
+        Tried("void tried(float *restrict v, float *restrict s, int nx0, int nxf, int ny0, int nyf,\n"
+              "           int nz0, int nzf, int dz, int dx) {\n" +
+              loops +
+              "    v[(y*dx + x)*dz + z] += s[(y*dx + x)*dz + z - 4] + s[(y*dx + x)*dz + z + 4];\n}\n"),
+        "s[x-4]", "s[x-3]");
+    check_wrong(
+        Tried("void tried(float *restrict v, float *restrict s, int nx0, int nxf, int ny0, int nyf,\n"
+              "           int nz0, int nzf, int dz, int dx) {\n" +
+              loops +
+              "    v[(y*dx + x)*dz + z] += s[(y*dx + x - 4)*dz + z] + s[(y*dx + x + 4)*dz + z];\n}\n"),
+        "s[y-4]", "s[y-3]");
+    check_wrong(
+        Tried("void tried(double *restrict at, const double *restrict a, double visc, int istart, int iend,\n"
+              "           int jstart, int jend, int kstart, int kend, int jj, int kk) {\n"
+              "  for (int k = kstart; k < kend; ++k)\n    for (int j = jstart; j < jend; ++j)\n"
+              "      for (int i = istart; i < iend; ++i) {\n        const int c = i + j*jj + k*kk;\n"
+              "        at[c] += visc * (a[c+1] - a[c-1] + a[c+jj] - a[c-jj] + a[c+kk] - a[c-kk]);\n      "
+              "}\n}\n"),
+        "a[z-1]", "a[z+1]");
+}
+
 TEST_CASE("the whole function finds wrong stencils in it", "[parts]") {
     // What a branch, a cast or a limit is, shows on one side of a literal alone.
     const Tried dropped(

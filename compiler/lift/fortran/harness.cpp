@@ -201,7 +201,8 @@ private:
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i)
             add_result(i, name_of, declared, before, after);
         return "subroutine halo_lift_call(halo_v) bind(c, name=\"halo_lift_call\")\n"
-               "use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer\n"
+               "use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer\n" +
+               used_ +
                "implicit none\n"
                "type(c_ptr), intent(in) :: halo_v(*)\n" +
                declared + before +
@@ -231,7 +232,15 @@ private:
         }
         return fmt::format(", [{}]", fmt::join(lengths, ", "));
     }
-    // Numbers of modules, by the names that they have in the file.
+    // The procedure may see it by a USE of its own, which what is behind the procedure does not.
+    std::string global_name(int id) {
+        const c::Variable& named = variable(id);
+        if (named.module == procedure_.module) return named.name;
+        const std::string local = fmt::format("halo_used_{}", id);
+        used_ += fmt::format("use {}, only: {} => {}\n", named.module, local, named.name);
+        return local;
+    }
+    // Numbers of modules.
     void add_globals(std::string& declared, std::string& before) {
         for (std::size_t i = 0; i < lifted_.model.scalars.size(); ++i) {
             const Scalar& each = lifted_.model.scalars[i];
@@ -242,8 +251,7 @@ private:
             declared += fmt::format("{}, pointer :: {}\n", type_name(each.number, false), name);
             before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
                                   add_value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}), name);
-            before +=
-                fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
+            before += fmt::format("{} = {}{}\n", global_name(each.variable), name, is_logical ? " /= 0" : "");
         }
     }
     // Arrays of modules, too. No more of one is in memory than the loops need.
@@ -254,7 +262,8 @@ private:
                                    variable(each.variable).storage == c::Variable::Storage::global;
             if (!is_global) continue;
             const int object = static_cast<int>(i);
-            const std::string name = fmt::format("halo_array_{}", i + 1), &own = variable(each.variable).name;
+            const std::string name = fmt::format("halo_array_{}", i + 1);
+            const std::string own = global_name(each.variable);
             declared += fmt::format("{}, pointer, contiguous :: {}(:)\ninteger(8), pointer :: {}_n\n",
                                     type_name(each.number, false), name, name);
             before += fmt::format(
@@ -290,6 +299,7 @@ private:
     const Procedure& procedure_;
     const SourceText& text_;
     FortranHarness made_;
+    std::string used_;       // what the call sees of other modules
     std::set<int> lengths_;  // that are declared
 };
 

@@ -73,7 +73,7 @@ std::vector<Procedure> procedures(const mlir::Module& module, const SourceText& 
             if (starts(unique, "_QQ") || is_included) continue;  // the main program is none
             made.name = last_name(unique);
             made.is_inner = unique.find('F') != std::string::npos;
-            if (starts(unique, "_QM")) made.module = unique.substr(3, unique.find_first_of("PFS", 3) - 3);
+            made.module = module_of(unique);
             made.code = each.get();
             for (const mlir::Block& block : each->regions[0]) {
                 const mlir::Operation* last =

@@ -62,6 +62,10 @@ std::string last_name(const std::string& unique) {
     return at == std::string::npos ? unique : unique.substr(at + 1);
 }
 
+std::string module_of(const std::string& unique) {
+    return starts(unique, "_QM") ? unique.substr(3, unique.find_first_of("PFSE", 3) - 3) : "";
+}
+
 SourceRange ValueTranslator::place_of(const mlir::Location& where) const {
     if (where.line == 0 || where.file != file_) return head_;
     const std::uint32_t begin = text_.offset(where.line, where.column);

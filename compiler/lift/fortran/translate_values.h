@@ -18,6 +18,8 @@ using mlir::without;
 
 // Of `_QMmoduleFprocedureEname`: flang's letters between names are capitals, and names have none.
 std::string last_name(const std::string& unique);
+// Empty: it is in none.
+std::string module_of(const std::string& unique);
 
 class ValueTranslator {
 public:

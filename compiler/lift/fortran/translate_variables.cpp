@@ -107,6 +107,7 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     named.where = place_of_name(from, named.name);
     const bool is_argument = argument_variables_.count(memory) > 0;
     const Static kept = static_of(from);
+    if (kept.is_there && !kept.is_local) named.module = module_of(without(from.attribute("uniq_name"), "\""));
     named.storage = is_argument                       ? Storage::parameter
                     : kept.is_there && !kept.is_local ? Storage::global
                                                       : Storage::local;

@@ -138,6 +138,15 @@ void functions(int n, const double *restrict a, double *restrict b) {
     for (int i = 0; i < n; i++) b[i] = sqrt(fabs(a[i])) + exp(-a[i] * a[i]) * sin(a[i]);
 }
 
+// case functions_of_choice: copysign and fdim, which a spec says by conditions
+void functions_of_choice(int n, double c, const double *restrict a, double *restrict b, const float *restrict f,
+                         float *restrict g) {
+    for (int i = 1; i < n - 1; i++) {
+        b[i] = copysign(a[i - 1], a[i]) + 0.5 * copysign(1.0, -a[i + 1]) + fdim(a[i], c) + copysign(c, -0.0);
+        g[i] = copysignf(f[i + 1], f[i]) + fdimf(f[i - 1], f[i + 1]);
+    }
+}
+
 // case position: the index itself is part of the formula
 void position(int nx, int ny, double *restrict f, double h) {
     for (int j = 0; j < ny; j++)

@@ -56,6 +56,17 @@ void functor(Block u, Block w, double k, int nz, int ny, int nx) {
     Kokkos::parallel_for("heat", Policy({1, 0, 0}, {nz - 1, ny, nx}, {1, 4, 8}), Heat{u, w, k});
 }
 
+struct Across {
+    Given u;
+    Plane w;
+    Across(const Given& from, Plane& to) : u(from), w(to) {}
+    KOKKOS_INLINE_FUNCTION void operator()(int j, int i) const { w(j, i) = u(j - 1, i) + u(j + 1, i); }
+};
+// case functor_made_there --no-alias: an object with a constructor, which is made for the call
+void functor_made_there(Given u, Plane w, int ny, int nx) {
+    Kokkos::parallel_for(Kokkos::MDRangePolicy<Kokkos::Rank<2>>({1, 0}, {ny - 1, nx}), Across(u, w));
+}
+
 // case columns_of_three --no-alias: columns first, and a length that the compiler knows
 void columns_of_three(Kokkos::View<const float* [3], Kokkos::LayoutLeft> u,
                       Kokkos::View<float* [3], Kokkos::LayoutLeft> w) {

@@ -115,6 +115,46 @@ void same_name(int n, double *result) {
     result[0] = a[1];
 }
 
+// case counters_of_switch nests 3: counters that each case of a switch begins anew
+int counters_of_switch(int kind, int n, const double *restrict u, double *restrict w) {
+    int i;
+    switch (kind) {
+    case 2:
+        for (i = 1; i < n - 1; i++) w[i] = u[i - 1] + u[i + 1];
+        break;
+    case 3:
+        for (i = 0; i < n; i++) w[i] = 2 * u[i];
+        // falls through
+    default:
+        for (i = 0; i < n; i++) w[i] += u[i];
+    }
+    return kind;
+}
+
+// case counter_after_switch refused: and read after it: a counter that is read behind a switch
+int counter_after_switch(int kind, int n, const double *restrict u, double *restrict w) {
+    int i = 0;
+    switch (kind) {
+    case 2:
+        for (i = 1; i < n - 1; i++) w[i] = u[i - 1] + u[i + 1];
+        break;
+    default:
+        i = 1;
+    }
+    return i;
+}
+
+// case counter_of_next_case refused: and read after it: a counter that the next case of a switch goes on with
+int counter_of_next_case(int kind, int n, const double *restrict u, double *restrict w) {
+    int i = 0;
+    switch (kind) {
+    case 2:
+        for (i = 1; i < n - 1; i++) w[i] = u[i - 1] + u[i + 1];
+    default:
+        return i;
+    }
+}
+
 // case switched nests 1: a size that is made in a case of a switch, and a nest in another
 void switched(int kind, int nx, int ny, const double *restrict u, double *restrict w) {
     int cells = 5;

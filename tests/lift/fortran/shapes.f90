@@ -52,6 +52,48 @@ contains
 
 end module
 
+! What is used in the procedure itself, by the names that it has there.
+module used
+  integer :: law = 1
+  real(8) :: weight
+  real(8) :: source(24)
+end module
+module uses
+contains
+  ! case uses_inside: a USE in a procedure of another module, with other names
+  subroutine uses_inside(k, a, b)
+    use used, only: scale => weight, law
+    integer, intent(in) :: k
+    real(8) :: a(k), b(k)
+    integer :: i
+    if (law == 2) return
+    do i = 2, k - 1
+      b(i) = scale * (a(i-1) + a(i+1))
+    end do
+  end subroutine
+end module
+! case uses_outside: a USE in a procedure of no module
+subroutine uses_outside(k, a, b)
+  use used
+  integer, intent(in) :: k
+  real(8) :: a(k), b(k)
+  integer :: i
+  do i = 2, k - 1
+    b(i) = weight * (a(i-1) + a(i+1))
+  end do
+end subroutine
+! case uses_in_nest nests 1: nests of such a procedure
+subroutine uses_in_nest(k, b)
+  use used
+  integer, intent(in) :: k
+  real(8) :: b(24)
+  integer :: i
+  do i = 2, 23
+    b(i) = weight * (source(i-1) + source(i+1))
+  end do
+  print *, k
+end subroutine
+
 ! Arrays of a module, whose bounds are numbers.
 module fields_of_module
   integer, parameter :: nx = 12, ny = 7
