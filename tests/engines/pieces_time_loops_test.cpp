@@ -1,5 +1,5 @@
-// Random time loops, done several steps at once, on grids that are cut into pieces: the interpreter's results on the
-// whole grid, bit by bit.
+// Random time loops, done several steps at once, on grids that are cut into pieces: the interpreter's results
+// on the whole grid, bit by bit.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

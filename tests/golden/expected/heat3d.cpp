@@ -4,12 +4,15 @@
 template <int kCells, class T>
 static inline void store_line(T* to, const T* line, bool passes_caches) {
     typedef char Line __attribute__((vector_size(kCells * sizeof(T)), may_alias));
+#ifdef __clang__
     // One condition that changes with `to`: a loop with one that does not would be compiled twice.
     const unsigned long kept = passes_caches - 1UL;  // all bits, or none
-    if ((reinterpret_cast<unsigned long>(to) & (kept | (sizeof(Line) - 1))) == 0)
+    if ((reinterpret_cast<unsigned long>(to) & (kept | (sizeof(Line) - 1))) == 0) {
         __builtin_nontemporal_store(*reinterpret_cast<const Line*>(line), reinterpret_cast<Line*>(to));
-    else
-        __builtin_memcpy(to, line, sizeof(Line));
+        return;
+    }
+#endif
+    __builtin_memcpy(to, line, sizeof(Line));
 }
 
 extern "C" void heat3d_step(void* const* args, long begin, long end, bool streams) {
