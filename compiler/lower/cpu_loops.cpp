@@ -196,7 +196,11 @@ private:
         if (has_table_sums(context_.stage())) {
             append(work, strips());
         } else {
-            work.push_back(line_ > 0 ? lines(count) : cell_by_cell(count));
+            if (line_ > 0) {
+                append(work, lines(count));
+            } else {
+                work.push_back(cell_by_cell(count, first_cell(), kernel::Unroll::vectorize));
+            }
         }
         return work;
     }
@@ -316,7 +320,9 @@ private:
 
     // Where a cell's value is stored, of the cell `row` rows after the one at `j`.
     using Place = std::function<Expr(const Write&, int row)>;
-    Expr in_memory(const Write& write, int row) { return row_element(write.level, {0, row, 0}); }
+    const Place in_memory_ = [this](const Write& write, int row) {
+        return row_element(write.level, {0, row, 0});
+    };
 
     void store(const Write& write, int row, const Expr& value, const Place& place, Block& cell) {
         const Expr inside = inside_store_bounds(context_, write, index_of(row));
@@ -372,49 +378,49 @@ private:
                                     : end;
     }
 
-    kernel::Statement cell_by_cell(int count, kernel::Unroll unroll = kernel::Unroll::vectorize) {
+    kernel::Statement cell_by_cell(int count, const Expr& first, kernel::Unroll unroll) {
         Block cell;
         if (context_.stage().in_place != nullptr) {
             change_in_place(cell_sources(), cell);
         } else {
-            finish_cells(count, [this](const Write& write, int row) { return in_memory(write, row); }, cell);
+            finish_cells(count, in_memory_, cell);
         }
-        return kernel::For{"i", first_cell(), last_cell(), 1, unroll, std::move(cell)};
+        return kernel::For{"i", first, last_cell(), 1, unroll, std::move(cell)};
     }
 
-    // Line by line; the last one has cells of the one before it where the row's end is not a line's. Rows
-    // that are shorter than a line go cell by cell.
-    kernel::Statement lines(int count) {
-        const Expr line = kernel::variable("line", Type::i32), first = kernel::variable("first", Type::i32),
-                   cell = kernel::variable("cell", Type::i32);
+    // Line by line, and what is left of the row cell by cell. No cell is computed twice: a program that
+    // Halocline is part of may give one array for what is read at the cell and what is stored.
+    Block lines(int count) {
+        const Expr line = kernel::variable("line", Type::i32), cell = kernel::variable("cell", Type::i32);
         const auto in_line = [&](const Write& write, int row, const Expr& at) {
-            std::string name = context_.array(write.level) + "_line";
-            if (row > 0) name += std::to_string(row);
-            return kernel::element(context_.local(name), {at}, type_of(write.level));
+            const std::string name = "_line" + (row > 0 ? std::to_string(row) : "");
+            return kernel::element(context_.local(context_.array(write.level) + name), {at},
+                                   type_of(write.level));
         };
-        Block whole{kernel::Declare{Type::i32, "first", least(line, last_cell() - line_)}}, stores;
-        for (const FetchedAhead& fetched : fetched_ahead(context_.stage(), count))
-            whole.push_back(kernel::Prefetch{kernel::address_of(
-                row_name(fetched.level, fetched.row), first + fetched.elements, type_of(fetched.level))});
-        for (int row = 0; row < count; ++row) {
+        Block whole, stores;
+        for (const auto& [level, row, elements] : fetched_ahead(context_.stage(), count))
+            whole.push_back(
+                kernel::Prefetch{kernel::address_of(row_name(level, row), line + elements, type_of(level))});
+        for (int row = 0; row < count; ++row)
             for (const Write& write : context_.stage().writes) {
-                const Expr element = in_line(write, row, 0);
-                const std::string& name = std::get<kernel::Element>(element->kind).array;
+                const Expr from = in_line(write, row, 0);
+                const std::string& name = std::get<kernel::Element>(from->kind).array;
                 whole.push_back(kernel::DeclareArray{
-                    type_of(write.level), name, {line_}, kernel::Memory::registers, 0, kBytesOfLine});
-                stores.push_back(kernel::StoreLine{
-                    kernel::address_of(row_name(write.level, {0, row, 0}), first, type_of(write.level)),
-                    element, line_, kernel::variable("streams", Type::boolean)});
+                    from.type(), name, {line_}, kernel::Memory::registers, 0, kBytesOfLine});
+                const Expr to = kernel::address_of(row_name(write.level, {0, row, 0}), line, from.type());
+                stores.push_back(
+                    kernel::StoreLine{to, from, line_, kernel::variable("streams", Type::boolean)});
             }
-        }
-        Block cells{kernel::Declare{Type::i32, "i", first + cell}};
+        Block cells{kernel::Declare{Type::i32, "i", line + cell}};
         finish_cells(count, [&](const Write& write, int row) { return in_line(write, row, cell); }, cells);
         whole.push_back(kernel::For{"cell", 0, line_, 1, kernel::Unroll::vectorize, std::move(cells)});
         append(whole, std::move(stores));
-        return kernel::If{
-            last_cell() - first_cell() >= line_,
-            {kernel::For{"line", first_cell(), last_cell(), line_, kernel::Unroll::leave, std::move(whole)}},
-            {cell_by_cell(count, kernel::Unroll::scalar)}};
+        const Expr first = first_cell(), last = last_cell();
+        // For what is left of 16 cells vectors would not save the time to compile them.
+        const kernel::Unroll unroll = line_ > 16 ? kernel::Unroll::vectorize : kernel::Unroll::scalar;
+        return {
+            kernel::For{"line", first, last - (line_ - 1), line_, kernel::Unroll::leave, std::move(whole)},
+            cell_by_cell(count, first + (last - first) / line_ * line_, unroll)};
     }
 
     void change_in_place(CellSources sources, Block& cell) {
@@ -459,9 +465,7 @@ private:
                 kernel::For{"row", 0, context_.rows(pass.table), 1, kernel::Unroll::leave, std::move(row)});
         }
         Block last;
-        finish_cell(
-            sums.with_sums(sources), [this](const Write& write, int row) { return in_memory(write, row); },
-            last);
+        finish_cell(sums.with_sums(sources), in_memory_, last);
         body.push_back(over_cells(std::move(last), true));
         before.push_back(
             kernel::For{"strip", first_cell(), last_cell(), count, kernel::Unroll::leave, std::move(body)});
@@ -488,7 +492,7 @@ std::vector<std::string> loop_roles(const StageView& stage) {
     std::vector<std::string> roles = {"begin", "end", "block"};
     if (has_table_sums(stage)) roles = table_roles();
     if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "before"});
-    if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "first", "cell", "streams"});
+    if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "cell", "streams"});
     if (rows_together(stage) > 1) roles.insert(roles.end(), {"first_row", "last_row"});
     return roles;
 }

@@ -35,35 +35,31 @@ extern "C" void heat3d_step(void* const* args, long begin, long end, bool stream
             const float* u_zm1_row = u + (k - 1) * slice + static_cast<long long>(j) * pitch;
             const float* u_zp1_row = u + (k + 1) * slice + static_cast<long long>(j) * pitch;
             const float* u_yp1_row = u + k * slice + static_cast<long long>(j + 1) * pitch;
-            if (nx >= 16)
-                for (int line = 0; line < nx; line += 16) {
-                    const int first = line < nx - 16 ? line : nx - 16;
-                    __builtin_prefetch(u_zp1_row + first + 640);
-                    alignas(64) float u_next_line[16];
+            for (int line = 0; line < nx - 15; line += 16) {
+                __builtin_prefetch(u_zp1_row + line + 640);
+                alignas(64) float u_next_line[16];
 #pragma clang loop vectorize(assume_safety)
-                    for (int cell = 0; cell < 16; ++cell) {
-                        const int i = first + cell;
-                        const float u_new = __builtin_fmaf(lambda_dt,
-                                                           __builtin_fmaf(-6.0f, u_row[i],
-                                                                          u_row[i - 1] + u_row[i + 1] +
-                                                                          u_ym1_row[i] + u_yp1_row[i] +
-                                                                          u_zm1_row[i] + u_zp1_row[i]),
-                                                           u_row[i]);
-                        u_next_line[cell] = u_new;
-                    }
-                    store_line<16>(u_next_row + first, u_next_line, streams);
-                }
-            else
-#pragma clang loop vectorize(disable) unroll(disable)
-                for (int i = 0; i < nx; ++i) {
+                for (int cell = 0; cell < 16; ++cell) {
+                    const int i = line + cell;
                     const float u_new = __builtin_fmaf(lambda_dt,
                                                        __builtin_fmaf(-6.0f, u_row[i],
                                                                       u_row[i - 1] + u_row[i + 1] +
                                                                       u_ym1_row[i] + u_yp1_row[i] +
                                                                       u_zm1_row[i] + u_zp1_row[i]),
                                                        u_row[i]);
-                    u_next_row[i] = u_new;
+                    u_next_line[cell] = u_new;
                 }
+                store_line<16>(u_next_row + line, u_next_line, streams);
+            }
+#pragma clang loop vectorize(disable) unroll(disable)
+            for (int i = nx / 16 * 16; i < nx; ++i) {
+                const float u_new = __builtin_fmaf(lambda_dt,
+                                                   __builtin_fmaf(-6.0f, u_row[i],
+                                                                  u_row[i - 1] + u_row[i + 1] + u_ym1_row[i] +
+                                                                  u_yp1_row[i] + u_zm1_row[i] + u_zp1_row[i]),
+                                                   u_row[i]);
+                u_next_row[i] = u_new;
+            }
         }
     }
 }
