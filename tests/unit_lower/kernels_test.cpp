@@ -88,13 +88,17 @@ TEST_CASE("stream traverses the slowest axis with a queue and a ring") {
 }
 
 TEST_CASE("the CPU's kernel loops over rows of its range") {
-    check_lines(kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
-                {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
-                 "const long long per_plane = static_cast<long long>(ny);",
-                 "for (int k = static_cast<int>(begin / per_plane); k < ",
-                 "const long long before = static_cast<long long>(k) * per_plane;", "for (int j = ",
-                 "float* u_next_row = u_next + ", "const float* u_zm1_row = u + (k - 1) * slice",
-                 "#pragma vectorize", "for (int i = 0; i < nx; ++i) {", "u_next_row[i] ="});
+    check_lines(
+        kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
+        {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
+         "const long long per_plane = static_cast<long long>(ny);",
+         "for (int k = static_cast<int>(begin / per_plane); k < ",
+         "const long long before = static_cast<long long>(k) * per_plane;",
+         "for (int j = ", "float* u_next_row = u_next + ", "const float* u_zm1_row = u + (k - 1) * slice",
+         "for (int line = 0; line < nx - 15; line += 16) {", "__builtin_prefetch(u_zp1_row + line + 640);",
+         "#pragma vectorize", "for (int cell = 0; cell < 16; ++cell) {",
+         "u_next_line[cell] =", "store_line<16>(u_next_row + line, u_next_line, streams);", "#pragma scalar",
+         "for (int i = nx / 16 * 16; i < nx; ++i) {", "u_next_row[i] ="});
 }
 
 TEST_CASE("the CPU's partial results are by plane, so its blocks are planes there") {
