@@ -81,7 +81,7 @@ public:
     virtual KernelInfo info() const { return {}; }
     // Asks for all that a multiprocessor can give as shared memory, in place of a cache.
     virtual void prefer_shared_memory() {}
-    // Which is faster depends on the machine, and is found by the first launches.
+    // What of it is faster depends on the machine, and is found by the first launches.
     virtual void set_order(const SweepOrder&) {}
 };
 
