@@ -120,6 +120,15 @@ int TemporalShape::most_ring_planes() const {
     return most;
 }
 
+std::int64_t TemporalShape::tiles_along(int axis, std::int64_t extent) const {
+    const auto at = static_cast<std::size_t>(axis);
+    const auto tiles = [&](int extra) {
+        return (extent + 2 * out[at] - 1 - out_single[at] - extra) / out[at];
+    };
+    if (axis > 0 || tiles(0) > kMostShiftedTiles) return tiles(0);
+    return tiles(shift);
+}
+
 double TemporalShape::redundancy() const {
     return static_cast<double>(tile[0]) / out[0] * tile[1] / out[1];
 }
@@ -169,6 +178,10 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
         shape.first_extra[at] = axis == 0 ? more / sector * sector : more;
         shape.out_single[at] = shape.first_extra[at] + shape.tile[at] - shape.halo_low[at];
+        if (has_rows && axis == 0) {
+            const int half = std::max(schedule.cells[0], sector / 2);
+            shape.shift = (more - shape.first_extra[0]) / half * half;
+        }
     }
     shape_rings(shape, pipeline, schedule);
     for (const Pipeline::Queue& queue : pipeline.queues) {
@@ -270,10 +283,8 @@ double instructions_per_iteration(const ir::Program& core, const Pipeline& pipel
 
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent) {
     std::int64_t tiles = 1;
-    for (int axis = 0; axis < pipeline.streaming_axis(); ++axis) {
-        const auto at = static_cast<std::size_t>(axis);
-        tiles *= (extent[at] + 2 * shape.out[at] - 1 - shape.out_single[at]) / shape.out[at];
-    }
+    for (int axis = 0; axis < pipeline.streaming_axis(); ++axis)
+        tiles *= shape.tiles_along(axis, extent[static_cast<std::size_t>(axis)]);
     return tiles;
 }
 

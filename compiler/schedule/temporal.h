@@ -36,6 +36,9 @@ struct TemporalSchedule {
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
 };
 
+// The most tiles along x of which one is saved by TemporalShape::shift.
+inline constexpr int kMostShiftedTiles = 10;
+
 // What follows from a pipeline and a schedule. In two dimensions a warp has a tile, in three a block.
 struct TemporalShape {
     std::array<int, 2> tile{32, 1};     // cells computed in a plane
@@ -46,6 +49,10 @@ struct TemporalShape {
     // by `first_extra` cells; and a single tile, which is at both faces, outputs `out_single`.
     std::array<int, 2> first_extra{0, 0};
     std::array<int, 2> out_single{32, 1};
+    // Along x, so many cells more where that saves a tenth of the tiles: their outputs then begin in the
+    // middle of a sector, which costs 10 % of the speed of memory.
+    int shift = 0;
+    std::int64_t tiles_along(int axis, std::int64_t extent) const;
     int rows = 1;          // of a block in a ring
     int line = 32;         // elements of 128 bytes of memory
     int ring_row = 64;     // elements from one row of a ring to the next

@@ -90,6 +90,28 @@ TEST_CASE("neighbours in other planes, past a face of the streaming axis") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+TEST_CASE("outputs begin in the middle of a sector where that saves a tile") {
+    const ir::Program program = load_program(R"(stencil star(x, y, z) {
+    field u: f32 { boundary x.low clamp, x.high fixed 1/2, y mirror, z clamp }
+    u[t+1] = 1/4*u + 1/8*u[x-1] + 1/4*u[x+1] + 1/8*u[y+1] + 1/8*u[z-1]
+}
+)");
+    RandomTimeLoop loop;
+    loop.steps = 5;
+    loop.temporal = {4, 4, {2, 4}, 2, 1, 1, 3};
+    // One tile, two and three where the last length would take two, three and four, and lengths beside.
+    for (const int nx : {64, 65, 117, 120, 121, 176}) {
+        CAPTURE(nx);
+        loop.grid = {nx, 19, 20};
+        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+        REQUIRE(lowered);
+        CHECK(emit::print_cuda(lowered->kernels).find("shift_x") != std::string::npos);
+        const Reference reference(program, loop.grid, loop.steps, 1);
+        emulator::EmulatedDevice device;
+        CHECK(difference(reference, *lowered, device, load_cuda) == "");
+    }
+}
+
 TEST_CASE("fields over fewer axes are read from memory by all steps, with faces of their own") {
     const ir::Program program = load_program(R"(stencil layers(x, y, z) {
     param p = 0.5

@@ -150,10 +150,13 @@ private:
             const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
             const Expr out = axis == 0 ? frame_.k_out_x : frame_.k_out_y;
             const int first_extra = frame_.shape.first_extra[static_cast<std::size_t>(axis)];
+            Expr extra = first_extra;
+            if (axis == 0 && frame_.shift_x.has_value())
+                extra = first_extra > 0 ? extra + frame_.shift_x : frame_.shift_x;
             Expr begin = place * out, end = (place + 1) * out;
-            if (first_extra > 0) {
-                begin = kernel::select(place > 0, begin + first_extra, 0);
-                end = end + first_extra;
+            if (first_extra > 0 || (axis == 0 && frame_.shift_x.has_value())) {
+                begin = kernel::select(place > 0, begin + extra, 0);
+                end = end + extra;
             }
             frame_.in_begin[axis] = local(kBegins[axis], begin);
             if (frame_.shape.periodic[axis]) {
