@@ -62,24 +62,6 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 }  // namespace
 
-void TimeTileSteps::Trial::begin_single(std::int64_t count) {
-    count_ = count;
-    begin_ = Clock::now();
-}
-
-void TimeTileSteps::Trial::end_single(std::int64_t count) {
-    if (std::exchange(count_, 0) != count + 1) return;  // in another call: more was done since
-    latest_ = std::chrono::duration<double>(Clock::now() - begin_).count();
-    singles_ = std::min(singles_, *latest_);
-    ++timed_;
-}
-
-void TimeTileSteps::Trial::add_tile(double seconds, std::int64_t steps) {
-    tile_ = std::min(tile_, seconds / static_cast<double>(steps));
-    timed_ = 0;
-    ++rounds_;
-}
-
 std::int64_t TimeTileSteps::whole_steps(std::int64_t steps) const {
     if (!chosen_ || chosen_->shape.steps < 2 || (trial_.is_over() && !trial_.wins())) return steps;
     const std::optional<double> single = trial_.seconds_of_single();
@@ -88,7 +70,7 @@ std::int64_t TimeTileSteps::whole_steps(std::int64_t steps) const {
     if (single && *single * static_cast<double>(tile) > kSecondsOfCall)
         tile = std::max<std::int64_t>(2, static_cast<std::int64_t>(kSecondsOfCall / *single));
     const std::int64_t last = has_unread_steps(parts_.setup.plan) ? 1 : 0;  // it has results, and is single
-    if (!trial_.is_over()) return std::max(steps, tile + Trial::kSingles + 1 + last);
+    if (!trial_.is_over()) return std::max(steps, tile + TileTrial::kSingles + 1 + last);
     return (steps + tile - 1) / tile * tile + last;
 }
 
@@ -233,17 +215,27 @@ void TimeTileSteps::choose() {
     if (!lags) return;
     chosen_->shape = choose_shape(parts_.setup.geometry, needs_of(sweeps, *lags, most), cache, options);
     chosen_->lags = std::move(*lags);
-    if (options.steps == 0 && chosen_->shape.steps > 1) trial_.start();
+    if (options.steps == 0 && chosen_->shape.steps > 1) trial_.start(chosen_->shape.steps);
+}
+
+// The single step before this one of `count` that are left of a call, if it is one that is timed.
+void TimeTileSteps::end_single(std::int64_t count) {
+    const std::optional<Single> single = std::exchange(single_, std::nullopt);
+    if (!single || single->count != count + 1) return;  // in another call: more was done since
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - single->begin;
+    trial_.add_single(seconds.count());
 }
 
 std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     if (!chosen_) choose();
     const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
-    const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), chosen_->shape.steps);
+    const std::int64_t most =
+        trial_.is_over() ? chosen_->shape.steps : trial_.steps_of_tile(chosen_->shape.steps);
+    const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), most);
     if (!trial_.is_over()) {
-        trial_.end_single(count);
+        end_single(count);
         if (steps < 2 || trial_.wants_singles()) {
-            trial_.begin_single(count);
+            single_ = {count, std::chrono::steady_clock::now()};
             return 0;
         }
     } else if (steps < 2 || !trial_.wins()) {
