@@ -198,6 +198,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
                " bytes of shared memory are more than the " + std::to_string(target.max_shared_bytes) +
                " that a block can have";
     shape.registers = temporal_registers(core, pipeline, schedule);
+    shape.squeezed = squeezed_registers(core, pipeline, schedule);
     shape.least_extent = {shape.tile[0], 1, 1};
     if (has_rows) shape.least_extent[1] = shape.tile[1];
     shape.least_extent[pipeline.streaming_axis()] =

@@ -67,8 +67,9 @@ struct TemporalShape {
     int elements_of(const Ring& ring) const { return ring.planes * rows * ring_row + ring_padding; }
     int most_ring_planes() const;
     std::int64_t shared_bytes = 0;
-    int registers = 0;          // of a thread: an estimate
-    rt::Extent least_extent{};  // of a grid
+    int registers = 0;              // of a thread: an estimate
+    std::optional<int> squeezed{};  // where it is limited to so many or more, it gets by with them
+    rt::Extent least_extent{};      // of a grid
     // Cells computed for each cell of the output on a large grid, without the prologue of a traversal.
     double redundancy() const;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 #include "compiler/schedule/footprint.h"
@@ -51,5 +52,9 @@ StepOperations operations_of(const ir::Program& core, const Pipeline& pipeline);
 
 // Of a thread.
 int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule);
+
+// Those that a thread gets by with where it is limited to so many; nullopt where that is not known.
+std::optional<int> squeezed_registers(const ir::Program& core, const Pipeline& pipeline,
+                                      const TemporalSchedule& schedule);
 
 }  // namespace halo::schedule

@@ -51,6 +51,11 @@ inline constexpr int kLimitRegisters = 4, kLeastRegisters = 32;
 // So they do where many lets are computed in turn, of which few are read at a time.
 inline constexpr double kSqueezed = 1.08;
 inline constexpr double kTunerRoom = 1.15;
+// In three dimensions, of f32, where several warps share them: what compilers make do with. Besides the
+// planes that stay from one iteration to the next, with so many tenths more for what is in flight; of the
+// sums of a box half. By 16 warps (128 registers) seven points take no more for four steps and spill for
+// five, thirteen for two and three, 27 for four and five.
+inline constexpr int kSqueezedRegisters = 44, kSqueezedTenths = 3;
 // The same for a step's passes, of which the levels that are read stay in shared memory (schroedinger2d: 256
 // are 218).
 inline constexpr double kPassRoom = 1.1;

@@ -79,7 +79,31 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     return registers;
 }
 
+// Values that stay in registers from one iteration to the next.
+int kept_values(const Pipeline& pipeline, const Pipeline::Queue& queue, int cells) {
+    const int planes = pipeline.levels(queue) * (queue.slots - (pipeline.later_first ? 0 : 1));
+    return (planes + (queue.fold ? pipeline.steps * queue.fold->values() / 2 : 0)) * cells;
+}
+
 }  // namespace
+
+std::optional<int> squeezed_registers(const ir::Program& core, const Pipeline& pipeline,
+                                      const TemporalSchedule& schedule) {
+    // What is known of compilers is of one state, with inputs or without.
+    if (pipeline.rank < 3 || computed_queues(pipeline) != 1) return std::nullopt;
+    bool reduces = false;
+    for_each_reduction(core, pipeline, [&](const ir::Reduce&) { reduces = true; });
+    if (reduces) return std::nullopt;
+    int kept = 0, registers = temporal_model::kSqueezedRegisters;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        if (words_of(core, queue.field) > 1 || queue.keeps_windows() || core[queue.field].history > 0)
+            return std::nullopt;
+        if (queue.role == ir::Role::input) registers += temporal_model::kFieldRegisters;
+        if (queue.invariant) registers += temporal_model::kInvariantRegisters;
+        kept += kept_values(pipeline, queue, values_of_thread(pipeline, schedule));
+    }
+    return registers + kept + (kept * temporal_model::kSqueezedTenths + 9) / 10;
+}
 
 int count_lets(const Pipeline& pipeline) {
     return static_cast<int>(

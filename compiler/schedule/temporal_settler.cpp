@@ -168,7 +168,8 @@ std::string TemporalSettler::unfit(const Pipeline& pipeline, const TemporalShape
     const bool has_room = limit < target_.max_registers_per_thread || squeezes(pipeline);
     if (has_room && !pipeline.is_packed())  // whose estimates are close
         register_room = std::max(register_room, temporal_model::kSqueezed);
-    if (shape.registers > register_room * limit && !pins_.cells)
+    const bool squeezed = has_room && shape.squeezed.value_or(limit + 1) <= limit;
+    if (shape.registers > register_room * limit && !squeezed && !pins_.cells)
         return counted(shape.registers, "register") + " a thread are more than the " + std::to_string(limit) +
                " that there are";
     return smaller_than_tiles(core, shape, extent_);
