@@ -35,6 +35,7 @@ constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
 constexpr int kMostColumns = 4;  // of a row, of which each has a register
 constexpr int kLineBytes = 128;
+constexpr int kMostShiftedCells = 2;
 constexpr std::int64_t kReductionBytes =
     3 * 256;  // shared memory in which a block combines its warps' results
 
@@ -178,7 +179,8 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
         shape.first_extra[at] = axis == 0 ? more / sector * sector : more;
         shape.out_single[at] = shape.first_extra[at] + shape.tile[at] - shape.halo_low[at];
-        if (has_rows && axis == 0) {
+        // Wide tiles are few, and their threads have no register to spare.
+        if (has_rows && axis == 0 && schedule.cells[0] <= kMostShiftedCells) {
             const int half = std::max(schedule.cells[0], sector / 2);
             shape.shift = (more - shape.first_extra[0]) / half * half;
         }
@@ -400,6 +402,17 @@ double missed_share(const Division& division, double plane_bytes, const Target& 
 
 }  // namespace
 
+int most_registers(const TemporalSchedule& schedule, const Target& target) {
+    return std::min(target.max_registers_per_thread,
+                    target.registers_per_sm / (32 * schedule.warps * schedule.min_blocks));
+}
+
+bool counts_on_squeezing(const TemporalShape& shape, const TemporalSchedule& schedule, const Target& target) {
+    const int limit = most_registers(schedule, target);
+    return limit < target.max_registers_per_thread && shape.registers > temporal_model::kSqueezed * limit &&
+           shape.squeezed.value_or(limit + 1) <= limit;
+}
+
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
                         const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
     const Traffic traffic = traffic_of(core, pipeline);
@@ -432,7 +445,12 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     if (traffic.synchronizes) {
         const double words = warps * schedule.cells[0] * schedule.cells[1] * traffic.words;
         const double hidden = std::min(1.0, words / temporal_model::kWordsToHideIssue);
-        return std::max(latency, imbalance * (memory + temporal_model::kExposedIssue * issue / hidden));
+        const bool has_sums = std::ranges::any_of(
+            pipeline.queues, [](const Pipeline::Queue& queue) { return queue.fold.has_value(); });
+        const double limited =
+            has_sums && counts_on_squeezing(shape, schedule, target) ? temporal_model::kSqueezedBox : 1;
+        return std::max(latency,
+                        limited * imbalance * (memory + temporal_model::kExposedIssue * issue / hidden));
     }
     const double compute =
         temporal_model::kIndependentIssue * issue * (1 + temporal_model::kWarpsToHalveIssue / warps);

@@ -57,4 +57,9 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
 std::optional<int> squeezed_registers(const ir::Program& core, const Pipeline& pipeline,
                                       const TemporalSchedule& schedule);
 
+// The registers that a thread can have, by the blocks that share an SM.
+int most_registers(const TemporalSchedule& schedule, const Target& target);
+// Whether it has more values than that, and gets by with it.
+bool counts_on_squeezing(const TemporalShape& shape, const TemporalSchedule& schedule, const Target& target);
+
 }  // namespace halo::schedule

@@ -89,8 +89,9 @@ int kept_values(const Pipeline& pipeline, const Pipeline::Queue& queue, int cell
 
 std::optional<int> squeezed_registers(const ir::Program& core, const Pipeline& pipeline,
                                       const TemporalSchedule& schedule) {
-    // What is known of compilers is of one state, with inputs or without.
-    if (pipeline.rank < 3 || computed_queues(pipeline) != 1) return std::nullopt;
+    // What is known of compilers is of one state, with inputs or without, and of these cells a thread.
+    if (pipeline.rank < 3 || computed_queues(pipeline) != 1 || schedule.cells != std::array{2, 4})
+        return std::nullopt;
     bool reduces = false;
     for_each_reduction(core, pipeline, [&](const ir::Reduce&) { reduces = true; });
     if (reduces) return std::nullopt;

@@ -62,11 +62,6 @@ int blocks_in_registers(const Target& target, const TemporalShape& shape, int wa
     return std::max(1, target.registers_per_sm / (32 * warps * registers));
 }
 
-int most_registers(const Target& target, const TemporalSchedule& schedule) {
-    return std::min(target.max_registers_per_thread,
-                    target.registers_per_sm / (32 * schedule.warps * schedule.min_blocks));
-}
-
 // Why the grid is too small; else empty.
 std::string smaller_than_tiles(const ir::Program& core, const TemporalShape& shape, const Extent& extent) {
     for (int axis = 0; axis < core.rank(); ++axis) {
@@ -164,12 +159,12 @@ bool TemporalSettler::are_rings_large(const std::variant<TemporalShape, std::str
 
 std::string TemporalSettler::unfit(const Pipeline& pipeline, const TemporalShape& shape,
                                    const TemporalSchedule& schedule, double register_room) const {
-    const int limit = most_registers(target_, schedule);
+    const int limit = most_registers(schedule, target_);
     const bool has_room = limit < target_.max_registers_per_thread || squeezes(pipeline);
     if (has_room && !pipeline.is_packed())  // whose estimates are close
         register_room = std::max(register_room, temporal_model::kSqueezed);
-    const bool squeezed = has_room && shape.squeezed.value_or(limit + 1) <= limit;
-    if (shape.registers > register_room * limit && !squeezed && !pins_.cells)
+    if (shape.registers > register_room * limit && !counts_on_squeezing(shape, schedule, target_) &&
+        !pins_.cells)
         return counted(shape.registers, "register") + " a thread are more than the " + std::to_string(limit) +
                " that there are";
     return smaller_than_tiles(core, shape, extent_);
