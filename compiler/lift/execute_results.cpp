@@ -14,6 +14,8 @@ void Executor::finish() {
     check_results();
     check_references();
     check_copies();
+    check_kept();
+    note_launch();
     check_numbered();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");

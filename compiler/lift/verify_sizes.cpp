@@ -106,7 +106,8 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
     return std::all_of(needs.begin(), needs.end(), [&](const Polynomial& each) { return number(each) >= 1; });
 }
 
-std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid) {
+std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid,
+                                const std::vector<std::int64_t>& values) {
     std::array<int, 6> sizes{1, 1, 1, 1, 1, 1};
     std::int64_t most = 1;
     for (const std::int64_t each : grid)
@@ -117,6 +118,11 @@ std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64
         const std::string name = std::string("threadIdx.") + "xyz"[a];
         const bool is_named =
             std::ranges::any_of(model.symbols, [&](const Symbol& each) { return each.name == name; });
+        if (model.launched[a]) {
+            sizes[a + 3] = static_cast<int>(model.launched[a]->evaluate(
+                [&](int symbol) { return values[static_cast<std::size_t>(symbol)]; }));
+            continue;
+        }
         if (model.block ? a >= grid.size() && size[a] == 1 : !is_named) continue;
         sizes[a] = static_cast<int>(size[a]);
         // One more where cells of a block may begin elsewhere than its threads.

@@ -127,15 +127,30 @@ private:
             const bool is_used =
                 std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
                             [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
+            const auto& all = stencil.model.launched[static_cast<std::size_t>(a)];
             text +=
                 fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
-                            a, is_used ? size[a] : 1, is_used ? fmt::format("most / {} + 1", size[a]) : "1");
+                            a, is_used && !all ? size[a] : 1,
+                            all       ? given(stencil.model, *all)
+                            : is_used ? fmt::format("most / {} + 1", size[a])
+                                      : "1");
         }
         for (int a = 5; a >= 0; --a)
             text += fmt::format(
                 "    for (unsigned i{0} = 0; i{0} < {1}.{2}; ++i{0}) {{ ((unsigned*)&{3})[{4}] = i{0};\n", a,
                 a < 3 ? "blockDim" : "gridDim", "xyz"[a % 3], a < 3 ? "threadIdx" : "blockIdx", a % 3);
         return text + "    " + function_.full_name + "(" + arguments + ");\n    }}}}}}\n";
+    }
+
+    // How many threads are launched along an axis: a parameter.
+    std::string given(const Model& model, const Polynomial& count) const {
+        for (std::size_t i = 0; i < harness_.values.size(); ++i) {
+            const WholeValue& each = harness_.values[i];
+            if (each.kind != ValueKind::number || each.name != model.text(count)) continue;
+            const char* type = bytes_of(each.number) == 4 ? "int" : "long long";
+            return fmt::format("*({0}*)v[{1}] > 0 ? *({0}*)v[{1}] : 0", type, i);
+        }
+        return fmt::format("{}", count.constant().value_or(0));
     }
 
     // Blocks of threads that share memory.
