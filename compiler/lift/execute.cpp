@@ -421,6 +421,11 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
     made.kind = Term::Kind::select;
     made.type = a.type;
     made.operands = {condition, then.term, otherwise.term};
+    // What was chosen by the same condition before.
+    if (a.kind == Term::Kind::select && has_garbage(then.term) && is_same(a.operands[0], condition))
+        made.operands[1] = a.operands[1];
+    if (b.kind == Term::Kind::select && has_garbage(otherwise.term) && is_same(b.operands[0], condition))
+        made.operands[2] = b.operands[2];
     made.where = where;
     return Value::of(add(made));
 }
@@ -441,13 +446,6 @@ void Executor::merge(int condition, const State& before, State then) {
         complete_shared(then, state_);
         complete_shared(state_, then);
     }
-    // Declared in one branch alone, or given a value by it alone. Of a number the other one leaves garbage,
-    // and a program has no meaning that reads it: it is this value wherever it is read.
-    const auto alone = [this](int id, const Value& held) {
-        return held.kind == Value::Kind::term && !variable(id).is_static
-                   ? held
-                   : Value::none("this has a value in one branch of a condition alone");
-    };
     const auto variable_of = [](const auto& key) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(key)>, int>)
             return key;
@@ -458,12 +456,13 @@ void Executor::merge(int condition, const State& before, State then) {
         for (const auto& [key, held] : from) {
             const auto other = into.find(key);
             if (other == into.end())
-                into[key] = alone(variable_of(key), held);
+                into[key] = value_of_one(variable_of(key), condition, true, held);
             else
                 other->second = merged(condition, held, other->second, where);
         }
         for (auto& [key, held] : into) {
-            if (!from.count(key) && !old.count(key)) held = alone(variable_of(key), held);
+            if (!from.count(key) && !old.count(key))
+                held = value_of_one(variable_of(key), condition, false, held);
         }
     };
     join(state_.variables, then.variables, before.variables);

@@ -317,7 +317,10 @@ void Executor::run_loop(const c::Statement& loop) {
             model_.loops[static_cast<std::size_t>(loop_id)].is_time = false;
         };
         restore();
-        if (march(loop, header, before)) return;
+        try {
+            if (march(loop, header, before)) return;
+        } catch (const Refusal&) {  // what was said first is nearer to the text
+        }
         restore();
         throw;
     }

@@ -180,24 +180,30 @@ private:
             state_.variables[each.variable] = counted(each, done());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const Slot& slot = slots_[i];
-            if (has_functions)
-                held_in(slot) = slot.function ? Value::of(*slot.function) : unknown(slot.variable);
-            else
+            if (!has_functions)
                 held_in(slot) = Value::of(placeholder(static_cast<int>(i)));
+            else if (slot.function)
+                held_in(slot) = Value::of(*slot.function);
+            else  // it must not be used: as if it were garbage
+                held_in(slot) = c::is_real(type_of(slot))
+                                    ? Value::of(executor_.garbage(type_of(slot), header_.where))
+                                    : unknown(slot.variable);
         }
         for (const int id : results_)
             state_.variables[id] = Value::of(executor_.running(id, header_.where));
         for (const int id : others_)
             state_.variables[id] = unknown(id);
     }
-    int placeholder(int slot) const {
-        const Slot& of = slots_[static_cast<std::size_t>(slot)];
-        int type = executor_.variable(of.variable).type;
-        while (of.element && executor_.type(type).kind == c::Type::Kind::array)
+    Number type_of(const Slot& slot) const {
+        int type = executor_.variable(slot.variable).type;
+        while (slot.element && executor_.type(type).kind == c::Type::Kind::array)
             type = executor_.type(type).element;
+        return executor_.number_of(type);
+    }
+    int placeholder(int slot) const {
         Term made;
         made.kind = Term::Kind::carried;
-        made.type = executor_.number_of(type);
+        made.type = type_of(slots_[static_cast<std::size_t>(slot)]);
         made.index = slot;
         made.where = header_.where;
         return executor_.add(made);
@@ -213,8 +219,7 @@ private:
         for (Slot& slot : slots_) {
             const auto at_first = slot.function ? at(*slot.function, first()) : std::nullopt;
             const bool begins_so = at_first && slot.start.kind == Value::Kind::term &&
-                                   (executor_.is_same(*at_first, slot.start.term, false) ||
-                                    has(Mutation::drop_front));
+                                   (begins_as(slot.start.term, *at_first) || has(Mutation::drop_front));
             if (!begins_so) slot.function.reset();
         }
     }
@@ -225,7 +230,42 @@ private:
         slot.is_searched = true;
         if (const auto left = at(slot.next, Polynomial::symbol(symbol_), true))
             slot.function = at(*left, later(-1));
+        else
+            slot.function = function_of_some(i);
         return slot.function;
+    }
+    // Of what an iteration changes under a condition that is the same in all of them, `if (valid) next = …;`:
+    // where it does not hold, garbage stays there.
+    std::optional<int> function_of_some(std::size_t i) {
+        const Slot& slot = slots_[i];
+        Term chosen = model_.term(slot.next);
+        if (chosen.kind != Term::Kind::select || !is_fixed(chosen.operands[0])) return std::nullopt;
+        for (const std::size_t other : {1U, 2U}) {
+            const Term& kept = model_.term(chosen.operands[other]);
+            if (kept.kind != Term::Kind::carried || kept.index != static_cast<int>(i)) continue;
+            const auto left = at(chosen.operands[3 - other], Polynomial::symbol(symbol_), true);
+            const auto function = left ? at(*left, later(-1)) : std::nullopt;
+            if (!function) return std::nullopt;
+            chosen.operands[3 - other] = *function;
+            chosen.operands[other] = executor_.garbage(chosen.type, chosen.where);
+            return executor_.add(std::move(chosen));
+        }
+        return std::nullopt;
+    }
+    bool is_fixed(int id) const {
+        const Term& each = model_.term(id);
+        return each.kind != Term::Kind::carried && each.kind != Term::Kind::running &&
+               each.kind != Term::Kind::read && each.kind != Term::Kind::unwritten &&
+               !each.poly.has(symbol_) &&
+               std::ranges::all_of(each.operands, [this](int operand) { return is_fixed(operand); });
+    }
+    // Whether what is there in front of the loop is what the function says, or garbage, which is anything.
+    bool begins_as(int start, int function) const {
+        const Term &a = model_.term(start), &b = model_.term(function);
+        if (a.kind == Term::Kind::garbage || executor_.is_same(start, function, false)) return true;
+        return a.kind == Term::Kind::select && b.kind == Term::Kind::select &&
+               executor_.is_same(a.operands[0], b.operands[0]) && begins_as(a.operands[1], b.operands[1]) &&
+               begins_as(a.operands[2], b.operands[2]);
     }
 
     // The term where the loop's index is this; nothing where that is not known. resolves: with the functions
@@ -361,12 +401,9 @@ private:
     std::map<int, SourceRange> kept_;  // arrays of which cells are kept
 };
 
+// False: the loop is none that this understands.
 bool Executor::march(const c::Statement& loop, const Header& header, const State& before) {
-    try {
-        return March(*this, loop, header, before).run();
-    } catch (const Refusal&) {
-        return false;
-    }
+    return March(*this, loop, header, before).run();
 }
 
 // What a variable keeps of an array is read where it is used: nothing may have written it by then.

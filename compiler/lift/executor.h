@@ -164,6 +164,12 @@ private:
                      const std::vector<std::size_t>& guards);
     void merge(int condition, const State& before, State then);
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
+    // Variables that have a value in one branch alone (execute_garbage.cpp).
+    Value value_of_one(int variable, int condition, bool holds, const Value& held);
+    int garbage(c::Number type, SourceRange where);
+    bool has_garbage(int term) const;
+    std::optional<bool> is_asked(int condition);
+    int without_garbage(int term, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
     void narrow_by_alternatives();
     // What a function checks, and ends the program where it does not hold (execute_checks.cpp).

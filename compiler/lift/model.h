@@ -117,6 +117,7 @@ struct Term {
         running,   // index: a variable, as earlier iterations of a loop over cells have left it
         reduced,   // index: of Model::reductions; operands: what the variable was before
         carried,   // index: of what a loop carries along, within the executor alone (execute_march.cpp)
+        garbage,   // within the executor alone: what is in a variable that has no value
         unwritten  // of shared memory, within the executor alone: what was there before
     };
     Kind kind = Kind::number;

@@ -348,6 +348,7 @@ private:
             case Term::Kind::running:
             case Term::Kind::reduced:
             case Term::Kind::carried:
+            case Term::Kind::garbage:
             case Term::Kind::unwritten:
                 throw Refusal(each.where, "what is accumulated over cells is part of a formula here",
                               {"where a loop by itself accumulates it, it is lifted as a spec's `reduce`"});

@@ -51,6 +51,7 @@ Text TermWriter::term(int id, bool spelled_out) {
         case Term::Kind::running:  // refused by find_precision()
         case Term::Kind::reduced:
         case Term::Kind::carried:
+        case Term::Kind::garbage:
         case Term::Kind::unwritten:
             break;
     }

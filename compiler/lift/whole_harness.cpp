@@ -12,6 +12,7 @@
 #include "compiler/lift/memory.h"
 #include "compiler/lift/replace.h"
 #include "compiler/lift/stand_ins.h"
+#include "compiler/lift/verify_sizes.h"
 #include "compiler/lift/whole_members.h"
 
 namespace halo::lift {
@@ -123,10 +124,7 @@ private:
         if (stencil.model.block) return text + launch_blocks(stencil.model, arguments);
         const int size[3] = {8, 4, 2};
         for (int a = 0; a < 3; ++a) {
-            const std::string axis(1, "xyz"[a]);
-            const bool is_used =
-                std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
-                            [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
+            const bool is_used = names_threads(stencil.model, static_cast<std::size_t>(a));
             const auto& all = stencil.model.launched[static_cast<std::size_t>(a)];
             text +=
                 fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
@@ -158,7 +156,7 @@ private:
         std::string text, end;
         for (std::size_t a = 0; a < 3; ++a) {
             const std::int64_t size = (*model.block)[a], stride = (*model.block_stride)[a];
-            const bool is_used = a < found_.lifted.front().form.axes.size() || size > 1;
+            const bool is_used = names_threads(model, a) || size > 1;
             text +=
                 fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
                             a, size, is_used ? fmt::format("most / {} + 2", stride) : "1");

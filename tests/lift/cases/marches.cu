@@ -45,7 +45,7 @@ __global__ void planes_ahead(const float* __restrict__ u, float* __restrict__ w,
     if (i >= nx || j >= ny) is_inside = false;
     float behind[2], ahead[2], here;
     int in = j * nx + i;
-    for (int r = 1; r >= 0; r--) {
+    for (int r = 0; r >= 0; r--) {
         if (is_inside) behind[r] = u[in];
         in += plane;
     }
@@ -57,16 +57,16 @@ __global__ void planes_ahead(const float* __restrict__ u, float* __restrict__ w,
         in += plane;
     }
     for (int k = 2; k < nz - 2; k++) {
+        for (int r = 1; r > 0; r--) behind[r] = behind[r - 1];
+        behind[0] = here;
+        here = ahead[0];
+        for (int r = 0; r < 1; r++) ahead[r] = ahead[r + 1];
+        if (is_inside) ahead[1] = u[in];
+        in += plane;
+        out += plane;
         float sum = here;
         for (int r = 0; r < 2; r++) sum += 0.5f * (behind[r] + ahead[r]);
         if (is_inside) w[out] = sum;
-        behind[1] = behind[0];
-        behind[0] = here;
-        here = ahead[0];
-        ahead[0] = ahead[1];
-        if (is_inside && k < nz - 3) ahead[1] = u[in];
-        in += plane;
-        out += plane;
     }
 }
 
