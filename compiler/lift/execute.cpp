@@ -421,11 +421,7 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
     made.kind = Term::Kind::select;
     made.type = a.type;
     made.operands = {condition, then.term, otherwise.term};
-    // What was chosen by the same condition before.
-    if (a.kind == Term::Kind::select && has_garbage(then.term) && is_same(a.operands[0], condition))
-        made.operands[1] = a.operands[1];
-    if (b.kind == Term::Kind::select && has_garbage(otherwise.term) && is_same(b.operands[0], condition))
-        made.operands[2] = b.operands[2];
+    skip_choices(made);
     made.where = where;
     return Value::of(add(made));
 }

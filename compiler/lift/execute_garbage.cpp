@@ -12,8 +12,8 @@ constexpr char kAlone[] = "this has a value in one branch of a condition alone";
 
 // After a branch: of a variable that only the side on which the condition holds, or does not, gives a value.
 Value Executor::value_of_one(int id, int condition, bool holds, const Value& held) {
-    const bool is_garbage = held.kind == Value::Kind::term && !variable(id).is_static &&
-                            c::is_real(model_.term(held.term).type);
+    const bool is_garbage =
+        held.kind == Value::Kind::term && !variable(id).is_static && c::is_real(model_.term(held.term).type);
     if (!is_garbage) return Value::none(kAlone);
     const SourceRange where = model_.term(held.term).where;
     const Value other = Value::of(garbage(model_.term(held.term).type, where));
@@ -28,6 +28,16 @@ int Executor::garbage(c::Number type, SourceRange where) {
     return add(made);
 }
 
+// Of a choice by the same condition as one within it: that is known there.
+void Executor::skip_choices(Term& select) const {
+    for (const std::size_t side : {1U, 2U}) {
+        const Term& inner = model_.term(select.operands[side]);
+        if (inner.kind == Term::Kind::select && has_garbage(select.operands[side]) &&
+            is_same(inner.operands[0], select.operands[0]))
+            select.operands[side] = inner.operands[side];
+    }
+}
+
 bool Executor::has_garbage(int id) const {
     const Term& each = model_.term(id);
     return each.kind == Term::Kind::garbage ||
@@ -38,8 +48,7 @@ bool Executor::has_garbage(int id) const {
 std::optional<bool> Executor::is_asked(int condition) {
     if (const auto holds = truth_here(condition)) return holds;
     const auto is_guard = [&](int wanted) {
-        return std::ranges::any_of(state_.guards,
-                                   [&](int guard) { return is_same(guard, wanted, false); });
+        return std::ranges::any_of(state_.guards, [&](int guard) { return is_same(guard, wanted, false); });
     };
     if (is_guard(condition)) return true;
     return is_guard(negation(condition, model_.term(condition).where)) ? std::optional(false) : std::nullopt;

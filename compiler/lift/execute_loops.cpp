@@ -318,7 +318,7 @@ void Executor::run_loop(const c::Statement& loop) {
         };
         restore();
         try {
-            if (march(loop, header, before)) return;
+            if (body.stores && march(loop, header, before)) return;
         } catch (const Refusal&) {  // what was said first is nearer to the text
         }
         restore();

@@ -82,12 +82,12 @@ private:
     }
     bool is_known(int variable, std::optional<std::int64_t> element = std::nullopt) const {
         const auto is_it = [&](const auto& each) { return each.variable == variable; };
-        if (!element && (variable == header_.variable || std::ranges::any_of(counters_, is_it) ||
-                         std::ranges::count(results_, variable) > 0 ||
-                         std::ranges::count(others_, variable) > 0))
+        if (!element &&
+            (variable == header_.variable || std::ranges::any_of(counters_, is_it) ||
+             std::ranges::count(results_, variable) > 0 || std::ranges::count(others_, variable) > 0))
             return true;
-        return std::ranges::any_of(
-            slots_, [&](const Slot& each) { return is_it(each) && each.element == element; });
+        return std::ranges::any_of(slots_,
+                                   [&](const Slot& each) { return is_it(each) && each.element == element; });
     }
     // Adds what the body has changed that is not known yet: whether there is some.
     bool find_changed() {
@@ -118,13 +118,13 @@ private:
     std::optional<Polynomial> moved_by(const Value& start, const Value& after) {
         std::optional<Polynomial> by;
         if (start.kind == Value::Kind::pointer && after.kind == Value::Kind::pointer) {
-            const bool is_same = start.pointer.object == after.pointer.object &&
-                                 start.pointer.level == after.pointer.level;
+            const bool is_same =
+                start.pointer.object == after.pointer.object && start.pointer.level == after.pointer.level;
             if (is_same) by = cells_of(after.pointer) - cells_of(start.pointer);
         } else if (start.kind == Value::Kind::term && after.kind == Value::Kind::term) {
             const Number type = model_.term(start.term).type;
-            const bool counts = type == Number::i32 || type == Number::i64 || type == Number::u32 ||
-                                type == Number::u64;
+            const bool counts =
+                type == Number::i32 || type == Number::i64 || type == Number::u32 || type == Number::u64;
             const auto from = counts ? executor_.index_of(start.term) : std::nullopt;
             const auto to = from ? executor_.index_of(after.term) : std::nullopt;
             if (!to || from->edges != to->edges) return std::nullopt;
@@ -161,9 +161,8 @@ private:
         const Number type = model_.term(of.start.term).type;
         Shift at = *executor_.index_of(of.start.term);
         at.by = at.by + by;
-        return Value::of(at.edges.empty()
-                             ? executor_.computed(at.by, type, {of.start.term}, header_.where)
-                             : executor_.index_term(at, type, header_.where));
+        return Value::of(at.edges.empty() ? executor_.computed(at.by, type, {of.start.term}, header_.where)
+                                          : executor_.index_term(at, type, header_.where));
     }
     Value& held_in(const Slot& slot) const {
         return slot.element ? state_.cells[{slot.variable, *slot.element}] : state_.variables[slot.variable];
@@ -309,6 +308,7 @@ private:
             if (!other) return std::nullopt;
             operand = *other;
         }
+        if (made.kind == Term::Kind::select) executor_.skip_choices(made);
         return executor_.add(std::move(made));
     }
     // The read as that of another iteration. It is made in this one, where the array holds the same still:
@@ -357,8 +357,8 @@ private:
             if (!slot.function) continue;
             const Value after = held_in(slot);
             const auto wanted = at(*slot.function, later(1));
-            const bool is_so = wanted && after.kind == Value::Kind::term &&
-                               executor_.is_same(after.term, *wanted, false);
+            const bool is_so =
+                wanted && after.kind == Value::Kind::term && executor_.is_same(after.term, *wanted, false);
             if (!is_so) return false;
         }
         const auto is_listed = [&](const auto& at) { return is_known(at.first, at.second); };

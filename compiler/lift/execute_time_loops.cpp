@@ -41,8 +41,8 @@ void Executor::run_time_loop(const c::Statement& loop, const Header& header, con
             }
             Pointer at = load_variable(id, header.where).pointer;
             if (!at.path.empty())
-                throw Refusal(header.where,
-                              "`" + variable(id).name + "` points into an array and is moved from step to step");
+                throw Refusal(header.where, "`" + variable(id).name +
+                                                "` points into an array and is moved from step to step");
             Object role = model_.object(at.object);
             role.role_of = at.object;
             role.name = variable(id).name;

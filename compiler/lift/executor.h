@@ -167,6 +167,7 @@ private:
     // Variables that have a value in one branch alone (execute_garbage.cpp).
     Value value_of_one(int variable, int condition, bool holds, const Value& held);
     int garbage(c::Number type, SourceRange where);
+    void skip_choices(Term& select) const;
     bool has_garbage(int term) const;
     std::optional<bool> is_asked(int condition);
     int without_garbage(int term, SourceRange where);

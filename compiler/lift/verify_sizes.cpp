@@ -108,9 +108,8 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
 
 bool names_threads(const Model& model, std::size_t axis) {
     return std::ranges::any_of(model.symbols, [&](const Symbol& each) {
-        return each.kind == Symbol::Kind::builtin &&
-               (each.name == std::string("threadIdx.") + "xyz"[axis] ||
-                each.name == std::string("blockIdx.") + "xyz"[axis]);
+        return each.kind == Symbol::Kind::builtin && (each.name == std::string("threadIdx.") + "xyz"[axis] ||
+                                                      each.name == std::string("blockIdx.") + "xyz"[axis]);
     });
 }
 

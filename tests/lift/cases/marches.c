@@ -59,7 +59,7 @@ void kept_in_a_nest(int nx, int ny, int nz, const float *restrict u, float *rest
         }
 }
 
-// case kept_within_steps: in a loop over time, arrays that take turns
+// case kept_within_steps --no-alias: in a loop over time, arrays that take turns
 void kept_within_steps(int n, int steps, double *u, double *w) {
     for (int t = 0; t < steps; t++) {
         double last = u[0];
@@ -111,7 +111,7 @@ void left_as_it_was(int n, float a, const float *restrict u, float *restrict w) 
     }
 }
 
-// case step_leaves_weights refused: this has a value from another iteration: an array that a step changes
+// case step_leaves_weights nests 1: an array that a step changes, and with it what the next one computes
 void step_leaves_weights(int n, int steps, const double *restrict u, double *restrict w) {
     double weight[2] = {1, 2};
     for (int t = 0; t < steps; t++) {

@@ -1,9 +1,10 @@
-// CUDA kernels whose threads go through an array plane by plane, and keep cells of it in registers on the way.
+// CUDA kernels whose threads go through an array plane by plane, and keep cells of it in registers on the
+// way.
 #include <cuda_runtime.h>
 
 // case planes_in_registers: three planes in registers, the first and the last one outside of the loop
-__global__ void planes_in_registers(const float* p, const float* t, float* next, int nx, int ny, int nz, float cx,
-                                    float cz) {
+__global__ void planes_in_registers(const float* p, const float* t, float* next, int nx, int ny, int nz,
+                                    float cx, float cz) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     int j = blockDim.y * blockIdx.y + threadIdx.y;
     int c = i + j * nx;
@@ -57,20 +58,24 @@ __global__ void planes_ahead(const float* __restrict__ u, float* __restrict__ w,
         in += plane;
     }
     for (int k = 2; k < nz - 2; k++) {
-        for (int r = 1; r > 0; r--) behind[r] = behind[r - 1];
+        for (int r = 1; r > 0; r--)
+            behind[r] = behind[r - 1];
         behind[0] = here;
         here = ahead[0];
-        for (int r = 0; r < 1; r++) ahead[r] = ahead[r + 1];
+        for (int r = 0; r < 1; r++)
+            ahead[r] = ahead[r + 1];
         if (is_inside) ahead[1] = u[in];
         in += plane;
         out += plane;
         float sum = here;
-        for (int r = 0; r < 2; r++) sum += 0.5f * (behind[r] + ahead[r]);
+        for (int r = 0; r < 2; r++)
+            sum += 0.5f * (behind[r] + ahead[r]);
         if (is_inside) w[out] = sum;
     }
 }
 
-// case few_threads refused: how many cells there are is not said: nothing holds the threads back, and no launch
+// case few_threads refused: how many cells there are is not said: nothing holds the threads back, and no
+// launch
 __global__ void few_threads(const float* __restrict__ u, float* __restrict__ w, int nz, int nx) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     float below = u[c];
@@ -91,7 +96,8 @@ void launch_other(const float* u, float* w, int n) {
     other_threads<<<n / 64 + 1, 64>>>(u, w, n);
 }
 
-// case written_back refused: a loop keeps cells of it in variables: the array that is read ahead is written, too
+// case written_back refused: a loop keeps cells of it in variables: the array that is read ahead is written,
+// too
 __global__ void written_back(float* u, int nx, int nz) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= nx) return;
