@@ -29,14 +29,17 @@ public:
         const int parts = pick({1, 1, 1, 2, 2, 3});
         for (int i = 0; i < parts; ++i)
             body.push_back(part(1));
+        std::vector<Piece> march;  // by no draw, so that all else stays as it is
+        if (made_.seed % 5 == 3 && is_flat_ && !has_strides_) add_march(made_, c_name(size_), march);
+        body.insert(body.end(), march.begin(), march.end());
         if (made_.result != CType::boolean) {
             const bool is_sum = chance(0.7);
             body.push_back(fixed(is_sum ? "return s;\n" : "return 0;\n"));
         } else if (chance(0.3)) {
             body.push_back(statement("if (n > 0) " + written() + "[0] = s;\n"));
         }
-        if (made_.seed % 5 == 3 && is_flat_ && !has_strides_)  // by no draw, so that all else stays as it is
-            add_march(made_, c_name(size_), body);
+        // Of one axis it is all that the function does: what is in front of a nest is no part of it.
+        if (made_.rank == 1 && made_.result == CType::boolean && !march.empty()) body = march;
         made_.body = fixed("{\n", std::move(body), "}\n");
         made_.head = leaf(head());
         return std::move(made_);

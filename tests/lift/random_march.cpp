@@ -29,20 +29,21 @@ public:
         const std::string start = rank_ == 1 ? "0" : rank_ == 2 ? "i" : "j * n + i";
         const std::string first =
             is_upwards_ ? start : fmt::format("{} + ({} - 1) * {}", start, along, stride_);
-        const int ahead = moves_first_ ? 0 : 1;  // planes from the first one to where the index begins
-        inner.push_back(fixed(fmt::format("{} x = {}{};\n", size_, first, ahead ? on(1) : "")));
+        const int begin = kept_ == 3 ? 2 : 1;                // the first plane that is computed
+        const int ahead = moves_first_ ? begin - 1 : begin;  // where the index begins
+        inner.push_back(fixed(fmt::format("{} x = {}{};\n", size_, first, on(ahead))));
         if (is_pointer_) inner.push_back(fixed(fmt::format("{} *e = b + x;\n", real_)));
         if (is_list_) inner.push_back(fixed(fmt::format("{} r[3];\n", real_)));
         for (int k = 0; k < kept_; ++k) {
-            const int plane = kept_ - 1 - k - (kept_ == 3 ? 1 : 0);
+            const int plane = kept_ - 1 - k;
             const std::string of = chance(0.05) ? "c" : "a";
             const std::string from = fmt::format("{}[x{}]", of, on(plane - ahead + (chance(0.04) ? 1 : 0)));
             inner.push_back(fixed(fmt::format("{}{} = {};\n", is_list_ ? "" : real_ + " ", name(k),
                                               chance(0.05) ? "p" : from)));
         }
         const std::string head =
-            is_upwards_ ? fmt::format("for ({} t = 1; t < {} - 1; t++) {{\n", size_, along)
-                        : fmt::format("for ({} t = {} - 2; t > 0; t--) {{\n", size_, along);
+            is_upwards_ ? fmt::format("for ({} t = {}; t < {} - 1; t++) {{\n", size_, begin, along)
+                        : fmt::format("for ({} t = {} - {}; t > 0; t--) {{\n", size_, along, begin + 1);
         inner.push_back(statement(head, loop(), "}\n"));
         if (chance(0.2)) inner.push_back(statement(fmt::format("c[x] = {};\n", name(0))));
         Piece made = fixed("{\n", std::move(inner), "}\n");
@@ -50,10 +51,10 @@ public:
             const std::string i(1, "ij"[a]);
             std::vector<Piece> around;
             around.push_back(std::move(made));
-            made = fixed(fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++) {{\n", size_, i, a == 0 ? "n" : "m"),
-                         std::move(around), "}\n");
+            made =
+                fixed(fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++) {{\n", size_, i, a == 0 ? "n" : "m"),
+                      std::move(around), "}\n");
         }
-        if (rank_ == 1) body.clear();
         std::vector<Piece> guarded;
         guarded.push_back(std::move(made));
         body.push_back(fixed(fmt::format("if ({} > 3) {{\n", along), std::move(guarded), "}\n"));

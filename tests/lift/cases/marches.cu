@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 // case planes_in_registers: three planes in registers, the first and the last one outside of the loop
-__global__ void planes_in_registers(const float* p, const float* t, float* next, int nx, int ny, int nz,
-                                    float cx, float cz) {
+__global__ void planes_in_registers(const float* __restrict__ p, const float* __restrict__ t,
+                                    float* __restrict__ next, int nx, int ny, int nz, float cx, float cz) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     int j = blockDim.y * blockIdx.y + threadIdx.y;
     int c = i + j * nx;
