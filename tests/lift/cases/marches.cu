@@ -74,8 +74,7 @@ __global__ void planes_ahead(const float* __restrict__ u, float* __restrict__ w,
     }
 }
 
-// case few_threads refused: how many cells there are is not said: nothing holds the threads back, and no
-// launch
+// case few_threads refused: how many cells there are is not said: threads that nothing holds back
 __global__ void few_threads(const float* __restrict__ u, float* __restrict__ w, int nz, int nx) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     float below = u[c];
@@ -96,8 +95,7 @@ void launch_other(const float* u, float* w, int n) {
     other_threads<<<n / 64 + 1, 64>>>(u, w, n);
 }
 
-// case written_back refused: a loop keeps cells of it in variables: the array that is read ahead is written,
-// too
+// case written_back refused: a loop keeps cells of it in variables: what is read ahead is written
 __global__ void written_back(float* u, int nx, int nz) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= nx) return;

@@ -229,8 +229,7 @@ __global__ void planes_around_a_tile(int nx, int ny, int nz, const float* __rest
     }
 }
 
-// case tile_of_the_last_plane refused: that no thread has written: an iteration reads what the one before has
-// left
+// case tile_of_the_last_plane refused: that no thread has written: a tile of the iteration before
 __global__ void tile_of_the_last_plane(int nx, int nz, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[TILE];
     const int i = blockIdx.x * TILE + threadIdx.x;
@@ -243,8 +242,7 @@ __global__ void tile_of_the_last_plane(int nx, int nz, const float* __restrict__
     }
 }
 
-// case one_barrier_a_plane refused: in the iteration before or after: a tile that some fill and others still
-// read
+// case one_barrier_a_plane refused: in the iteration before or after: a tile that others still read
 __global__ void one_barrier_a_plane(int nx, int nz, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[TILE + 1];
     const int i = blockIdx.x * TILE + threadIdx.x;
