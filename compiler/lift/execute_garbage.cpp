@@ -48,7 +48,7 @@ bool Executor::has_garbage(int id) const {
 std::optional<bool> Executor::is_asked(int condition) {
     if (const auto holds = truth_here(condition)) return holds;
     const auto is_guard = [&](int wanted) {
-        return std::ranges::any_of(state_.guards, [&](int guard) { return is_same(guard, wanted, false); });
+        return std::ranges::any_of(state_.guards, [&](int guard) { return is_same(guard, wanted); });
     };
     if (is_guard(condition)) return true;
     return is_guard(negation(condition, model_.term(condition).where)) ? std::optional(false) : std::nullopt;
