@@ -134,3 +134,13 @@ void marching(int n, const double *restrict u, double *restrict w) {
     double *at = w;
     for (int i = 0; i < n; i++) *at++ = u[i];
 }
+
+// case changed_condition refused: has a value from the iteration: a condition that is asked again, of what has changed
+void changed_condition(int n, const float *restrict a, float *restrict u, float *restrict w) {
+    float x = 0;
+    for (int i = 0; i < n; i++) {
+        if (u[i] > 0) x = a[i];
+        u[i] = -u[i];
+        if (u[i] > 0) w[i] = x;
+    }
+}
