@@ -171,6 +171,9 @@ struct Unit {
     std::map<int, std::vector<std::string>> same_lengths;
     // Of a kernel that the file launches, always with as many threads a block: how many.
     std::optional<std::array<std::int64_t, 3>> block;
+    // And the parameter that is how many threads there are along each axis, in whole blocks: dim3(nx / 64,
+    // …); -1: none.
+    std::array<int, 3> thread_counts{-1, -1, -1};
     bool has_kokkos = false;  // it uses views or loops of Kokkos, by the header of haloc lift's own
     bool fast_math = false;   // the file is compiled with -ffast-math or the like
 };

@@ -183,7 +183,15 @@ c::Unit ParsedFile::function(const std::string& name) const {
     c::Unit unit = translate(reading_->context(), *function, request_.file);
     refuse_open_order(unit);
     unit.is_cuda = is_cuda(request_);
-    if (unit.is_cuda) unit.block = launched_block(reading_->context(), *function);
+    if (unit.is_cuda) {
+        const KernelLaunch launch = launch_of(reading_->context(), *function);
+        const std::vector<int>& parameters =
+            unit.functions[static_cast<std::size_t>(unit.function)].parameters;
+        unit.block = launch.block;
+        for (std::size_t a = 0; a < 3; ++a)
+            if (launch.counts[a] >= 0)
+                unit.thread_counts[a] = parameters.at(static_cast<std::size_t>(launch.counts[a]));
+    }
     unit.has_kokkos = std::ranges::any_of(unit.functions, [&](const c::Function& each) {
         return is_stand_in(std::string(unit.source.name(each.where.begin)));
     });

@@ -111,8 +111,91 @@ bool changes(const clang::Stmt* statement, const clang::VarDecl* variable) {
                        [&](const clang::Stmt* each) { return changes(each, variable); });
 }
 
-// How many threads a block has wherever the file launches the kernel; nothing where that is not the same or
-// not known.
+// What a variable begins as; else the expression itself.
+const clang::Expr* beginning_of(const clang::Expr* from) {
+    for (int depth = 0; depth < 8; ++depth) {
+        from = from->IgnoreImplicit()->IgnoreParens();
+        const auto* named = clang::dyn_cast<clang::DeclRefExpr>(from);
+        const auto* variable = named ? clang::dyn_cast<clang::VarDecl>(named->getDecl()) : nullptr;
+        const auto* made = clang::dyn_cast<clang::CXXConstructExpr>(from);
+        if (variable && variable->getInit() && variable->getType()->isRecordType())
+            from = variable->getInit();
+        else if (made && made->getConstructor()->isCopyOrMoveConstructor())
+            from = made->getArg(0);
+        else if (const auto* cast = clang::dyn_cast<clang::CastExpr>(from); cast && !variable)
+            from = cast->getSubExpr();
+        else
+            break;
+    }
+    return from;
+}
+
+// Threads of an axis from what is written for its blocks.
+class BlockCount {
+public:
+    BlockCount(const clang::ASTContext& context, std::int64_t threads)
+        : context_(context), threads_(threads) {}
+
+    // n of n / 64, (n + 63) / 64, (n - 1) / 64 + 1 and their like: they are the same where 64 divides n.
+    const clang::VarDecl* counted(const clang::Expr* blocks) const {
+        std::int64_t more = 0;
+        const clang::Expr* quotient = without_number(blocks, more);
+        const auto* divided = clang::dyn_cast<clang::BinaryOperator>(quotient);
+        const bool is_quotient =
+            divided && divided->getOpcode() == clang::BO_Div && number(divided->getRHS()) == threads_;
+        if (threads_ < 1 || (!is_quotient && threads_ > 1)) return nullptr;
+        std::int64_t added = 0;
+        const clang::Expr* whole = without_number(is_quotient ? divided->getLHS() : quotient, added);
+        const std::int64_t least = -more * threads_;
+        if (added < least || added >= least + threads_) return nullptr;
+        const auto* named = clang::dyn_cast<clang::DeclRefExpr>(whole);
+        return named ? clang::dyn_cast<clang::VarDecl>(named->getDecl()) : nullptr;
+    }
+
+private:
+    static const clang::Expr* plain(const clang::Expr* from) {
+        for (;;) {
+            from = from->IgnoreImplicit()->IgnoreParens();
+            const auto* cast = clang::dyn_cast<clang::CastExpr>(from);
+            if (!cast || !cast->getSubExpr()->getType()->isIntegerType()) return from;
+            from = cast->getSubExpr();
+        }
+    }
+    std::optional<std::int64_t> number(const clang::Expr* from) const {
+        clang::Expr::EvalResult found;
+        from = plain(from);
+        if (from->EvaluateAsInt(found, context_)) return found.Val.getInt().getExtValue();
+        if (const auto* sum = clang::dyn_cast<clang::BinaryOperator>(from)) {
+            const auto a = number(sum->getLHS()), b = number(sum->getRHS());
+            if (a && b && sum->getOpcode() == clang::BO_Add) return *a + *b;
+            if (a && b && sum->getOpcode() == clang::BO_Sub) return *a - *b;
+        }
+        // block.x
+        const auto* member = clang::dyn_cast<clang::MemberExpr>(from);
+        if (!member || !member->getMemberDecl()->getDeclName().isIdentifier()) return std::nullopt;
+        const std::string name = member->getMemberDecl()->getName().str();
+        const auto axis = name.size() == 1 ? std::string("xyz").find(name) : std::string::npos;
+        const auto size = axis < 3 ? block_size(member->getBase(), context_) : std::nullopt;
+        return size ? std::optional((*size)[axis]) : std::nullopt;
+    }
+    // Without what is added to it, which `sum` is increased by.
+    const clang::Expr* without_number(const clang::Expr* from, std::int64_t& sum) const {
+        for (;;) {
+            from = plain(from);
+            const auto* both = clang::dyn_cast<clang::BinaryOperator>(from);
+            const bool adds = both && both->getOpcode() == clang::BO_Add;
+            if (!adds && !(both && both->getOpcode() == clang::BO_Sub)) return from;
+            const auto left = number(both->getLHS()), right = number(both->getRHS());
+            if (left.has_value() == right.has_value() || (left && !adds)) return from;
+            sum += left ? *left : adds ? *right : -*right;
+            from = left ? both->getRHS() : both->getLHS();
+        }
+    }
+
+    const clang::ASTContext& context_;
+    const std::int64_t threads_;
+};
+
 class Launches {
 public:
     Launches(clang::ASTContext& context, const clang::FunctionDecl& kernel)
@@ -123,7 +206,11 @@ public:
             visit(body_);
         });
     }
-    std::optional<BlockSize> size() const { return is_known_ ? size_ : std::nullopt; }
+    KernelLaunch found() const {
+        KernelLaunch launch = launch_.value_or(KernelLaunch{});
+        if (!is_known_) launch.block.reset();
+        return launch;
+    }
 
 private:
     void visit(const clang::Stmt* statement) {
@@ -136,14 +223,37 @@ private:
             visit(each);
     }
     void note(const clang::CUDAKernelCallExpr& launch) {
-        std::optional<BlockSize> found;
+        KernelLaunch found;
         if (launch.getConfig() && launch.getConfig()->getNumArgs() > 1) {
             const clang::Expr* block = launch.getConfig()->getArg(1);
             const bool is_set = names_changed(block);
-            if (!is_set) found = block_size(block, context_);
+            if (!is_set) found.block = block_size(block, context_);
+            if (found.block) count(launch, *found.block, found.counts);
         }
-        is_known_ = is_known_ && found && (!size_ || size_ == found);
-        size_ = found;
+        is_known_ = is_known_ && found.block && (!launch_ || launch_->block == found.block);
+        if (launch_)
+            for (std::size_t a = 0; a < 3; ++a)
+                if (launch_->counts[a] != found.counts[a]) found.counts[a] = -1;
+        launch_ = found;
+    }
+    // Which arguments are the numbers of threads.
+    void count(const clang::CUDAKernelCallExpr& launch, const BlockSize& block,
+               std::array<int, 3>& counts) const {
+        if (names_changed(launch.getConfig()->getArg(0))) return;
+        const clang::Expr* grid = beginning_of(launch.getConfig()->getArg(0));
+        const auto* made = clang::dyn_cast<clang::CXXConstructExpr>(grid);
+        const unsigned axes = made ? std::min(made->getNumArgs(), 3U) : 1;
+        for (unsigned a = 0; a < axes; ++a) {
+            const clang::Expr* blocks = made ? made->getArg(a) : grid;
+            if (clang::isa<clang::CXXDefaultArgExpr>(blocks)) continue;
+            const clang::VarDecl* all = BlockCount(context_, block[a]).counted(blocks);
+            if (!all || changes(body_, all)) continue;
+            for (unsigned i = 0; i < launch.getNumArgs(); ++i) {
+                const auto* given =
+                    clang::dyn_cast<clang::DeclRefExpr>(launch.getArg(i)->IgnoreParenImpCasts());
+                if (given && given->getDecl() == all) counts[a] = static_cast<int>(i);
+            }
+        }
     }
     bool names_changed(const clang::Stmt* statement) const {
         if (statement == nullptr) return false;
@@ -159,7 +269,7 @@ private:
     const clang::FunctionDecl& kernel_;
     const clang::Stmt* body_ = nullptr;
     bool is_known_ = true;
-    std::optional<BlockSize> size_;
+    std::optional<KernelLaunch> launch_;
 };
 
 }  // namespace
@@ -186,8 +296,8 @@ clang::FunctionDecl* find_function(clang::ASTContext& context, const std::string
     return nullptr;
 }
 
-std::optional<BlockSize> launched_block(clang::ASTContext& context, const clang::FunctionDecl& kernel) {
-    return Launches(context, kernel).size();
+KernelLaunch launch_of(clang::ASTContext& context, const clang::FunctionDecl& kernel) {
+    return Launches(context, kernel).found();
 }
 
 }  // namespace halo::lift

@@ -28,8 +28,12 @@ clang::FunctionDecl* find_function(clang::ASTContext& context, const std::string
 bool has_launch(const clang::Stmt* statement);
 
 using BlockSize = std::array<std::int64_t, 3>;
-// How many threads a block has wherever the file launches the kernel; nothing where that is not the same or
-// not known.
-std::optional<BlockSize> launched_block(clang::ASTContext& context, const clang::FunctionDecl& kernel);
+// How the file launches a kernel, wherever it does.
+struct KernelLaunch {
+    std::optional<BlockSize> block;  // its threads; nothing where that is not the same or not known
+    // By axis, of launches of whole blocks: which argument is the number of all threads; -1: none.
+    std::array<int, 3> counts{-1, -1, -1};
+};
+KernelLaunch launch_of(clang::ASTContext& context, const clang::FunctionDecl& kernel);
 
 }  // namespace halo::lift

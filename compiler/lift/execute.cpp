@@ -1,6 +1,7 @@
 // Executes statements; binds parameters before and checks results afterwards.
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 #include "compiler/lift/executor.h"
 #include "compiler/lift/mutation.h"
@@ -98,7 +99,9 @@ Model Executor::run() {
         try {
             bind_parameters();
             run_isolated(function.body, 0);
-            break;
+            if (has_end() || !takes_launch()) break;
+        } catch (const Refusal&) {
+            if (!takes_launch()) throw;
         } catch (const Flattened& found) {
             rows_[found.key] = found.row;
             model_.has_rows = true;
@@ -124,9 +127,11 @@ void Executor::begin_again() {
     declared_.clear();
     threads_.clear();
     limits_.clear();
+    limit_threads();
     striding_.clear();
     rest_.clear();
     choices_.clear();
+    kept_.clear();
     open_loops_ = 0;
 }
 
@@ -277,7 +282,9 @@ void Executor::run_declaration(const c::Statement& declared) {
             const bool has_length = of.count || of.count_expr >= 0;
             const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
             const bool is_short = size > 0 && size <= 1024;
-            state_.small[id] = is_short && !named.is_const && (is_list || !state_.loops.empty());
+            const bool is_of_thread = unit_.functions[static_cast<std::size_t>(unit_.function)].is_kernel;
+            state_.small[id] =
+                is_short && !named.is_const && (is_list || is_of_thread || !state_.loops.empty());
             if (of.is_std_array && named.init >= 0 && !is_list &&
                 expr(named.init).kind != c::Expr::Kind::make) {
                 set_array(id, value(named.init));
@@ -414,6 +421,7 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
     made.kind = Term::Kind::select;
     made.type = a.type;
     made.operands = {condition, then.term, otherwise.term};
+    skip_choices(made);
     made.where = where;
     return Value::of(add(made));
 }
@@ -434,19 +442,23 @@ void Executor::merge(int condition, const State& before, State then) {
         complete_shared(then, state_);
         complete_shared(state_, then);
     }
+    const auto variable_of = [](const auto& key) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(key)>, int>)
+            return key;
+        else
+            return key.first;  // of an element
+    };
     const auto join = [&](auto& into, const auto& from, const auto& old) {
         for (const auto& [key, held] : from) {
             const auto other = into.find(key);
-            if (other == into.end()) {
-                // Declared in this branch alone, or given a value by it alone.
-                into[key] = Value::none("this has a value in one branch of a condition alone");
-            } else {
+            if (other == into.end())
+                into[key] = value_of_one(variable_of(key), condition, true, held);
+            else
                 other->second = merged(condition, held, other->second, where);
-            }
         }
         for (auto& [key, held] : into) {
             if (!from.count(key) && !old.count(key))
-                held = Value::none("this has a value in one branch of a condition alone");
+                held = value_of_one(variable_of(key), condition, false, held);
         }
     };
     join(state_.variables, then.variables, before.variables);

@@ -52,8 +52,9 @@ bool Executor::waits_ahead() const {
     });
 }
 
-// Counts the barriers, which all threads reach. around: what they are in that some might not, or more often.
-int Executor::barriers_in(int id, const std::string& around) const {
+// Counts the barriers, which all threads reach, and the beginning and the end of each loop that has some.
+// around: what they are in that some might not reach, or more often.
+int Executor::barriers_in(int id, const std::string& around, bool in_loop) const {
     if (id < 0 || !waits(id)) return 0;
     const c::Statement& each = statement(id);
     const bool is_barrier = each.kind == StatementKind::expression &&
@@ -63,17 +64,39 @@ int Executor::barriers_in(int id, const std::string& around) const {
         throw Refusal(each.where,
                       "the threads of a block wait for each other here, " +
                           (around.empty() ? "within another function" : around),
-                      {"kernels are lifted in which barriers are statements of the kernel itself, which all "
-                       "threads reach once"});
-    const std::string inner = each.kind == StatementKind::block ? around
-                              : each.is_loop
-                                  ? "in each iteration of a loop: what it puts into shared memory anew, as "
-                                    "one plane after the other, is not followed"
-                                  : "in a branch of a condition";
-    int count = 0;
+                      {"kernels are lifted in which barriers are statements of the kernel itself, or of a "
+                       "loop of it, which all threads reach"});
+    const bool is_march = each.kind == StatementKind::for_loop && around.empty() && !in_loop;
+    const bool is_passed = each.kind == StatementKind::block || is_march;
+    const std::string inner = is_passed      ? around
+                              : each.is_loop ? in_loop ? "in each iteration of a loop within another one"
+                                                       : "in each iteration of a loop that is no `for`"
+                                             : "in a branch of a condition";
+    int count = is_march ? 2 : 0;
     for (const int part : each.statements)
-        count += barriers_in(part, inner);
+        count += barriers_in(part, inner, in_loop || is_march);
     return count;
+}
+
+// Executes a loop in whose iterations the threads wait for each other, as where they go through an array
+// plane by plane. What is in shared memory when an iteration begins is not known: all that an iteration
+// reads must have been written in it. Where the loop begins and ends each thread stops as at a barrier, so
+// that what is written there is kept apart; none is there, which check_loop_races() knows.
+void Executor::run_waiting_loop(const c::Statement& loop, const Header& header) {
+    BlockOfThreads& block = *block_;
+    wait();
+    const int first = block.passed;
+    block.visible = first;
+    if (!march(loop, header, State(state_)))
+        throw Refusal(
+            header.where,
+            "the threads of a block wait for each other in each iteration of this loop, and what it "
+            "leaves in variables for the next one is not understood",
+            {"what is understood: cells of an array that are read ahead, indices that move on by a "
+             "plane, and shared memory that each iteration fills anew"});
+    block.loops.emplace(first, block.passed);
+    wait();
+    block.visible = block.passed;
 }
 
 }  // namespace halo::lift

@@ -62,6 +62,7 @@ void Executor::run_block(const c::Function& function) {
             });
             check_races(phase);
         }
+        check_loop_races();
         check_threads();
         run_thread(function, block_->first, barriers);
     } catch (const Flattened&) {
@@ -175,8 +176,9 @@ bool Executor::run_thread(const c::Function& function, const ThreadPlace& at, in
             "the threads of a block are too many, and do too much, to be executed one after the other");
     work_ = iterations_ = 0;
     block_->thread = at;
-    block_->passed = 0;
+    block_->passed = block_->visible = 0;
     block_->stop = stop;
+    block_->is_rehearsal = false;
     block_->arrivals.clear();
     block_->loops_seen.clear();
     active_.push_back(unit_.function);
@@ -190,7 +192,7 @@ bool Executor::run_thread(const c::Function& function, const ThreadPlace& at, in
 }
 
 Value Executor::wait() {
-    if (!block_ || block_->is_probe) return Value::none("");
+    if (!block_ || block_->is_probe || block_->is_rehearsal) return Value::none("");
     if (block_->passed == block_->stop) throw Waits{};
     ++block_->passed;
     std::erase_if(state_.cells, [&](const auto& each) { return is_shared(each.first.first); });
@@ -277,6 +279,44 @@ void Executor::check_races(int phase) const {
     }
 }
 
+// Where an iteration of a loop with barriers ends, the next one begins with no barrier between, and so do the
+// loop and what is around it: what a thread writes on one side no other one uses on the other.
+void Executor::check_loop_races() const {
+    const auto check = [&](int one, int other) {
+        const BlockOfThreads::Phase &from = block_->phases[static_cast<std::size_t>(one)],
+                                    &to = block_->phases[static_cast<std::size_t>(other)];
+        const auto refuse = [&](const BlockOfThreads::Slot& slot, const BlockOfThreads::Written& writer,
+                                const ThreadPlace& user, SourceRange where) {
+            if (writer.thread == user || has(Mutation::drop_race)) return;
+            throw Refusal(writer.where, "thread " + place_text(writer.thread) +
+                                            " of a block writes an element of `" + variable(slot.first).name +
+                                            "` here that thread " + place_text(user) +
+                                            " uses in the iteration before or after, or around the loop, "
+                                            "with no barrier between: which comes first is not known")
+                .label(where, "where it is used");
+        };
+        for (const auto& [slot, writers] : from.written) {
+            const auto readers = to.read.find(slot);
+            const auto others = to.written.find(slot);
+            for (const BlockOfThreads::Written& writer : writers) {
+                if (readers != to.read.end())
+                    for (const auto& [thread, where] : readers->second)
+                        refuse(slot, writer, thread, where);
+                if (others != to.written.end())
+                    for (const BlockOfThreads::Written& each : others->second)
+                        refuse(slot, writer, each.thread, each.where);
+            }
+        }
+    };
+    for (const auto& [first, last] : block_->loops) {
+        for (const auto& [one, other] : {std::pair(first - 1, first), std::pair(last, first),
+                                         std::pair(last, last + 1), std::pair(first - 1, last + 1)}) {
+            check(one, other);
+            check(other, one);
+        }
+    }
+}
+
 bool Executor::writes_shared(const State& before) const {
     return block_ && std::ranges::any_of(state_.cells, [&](const auto& each) {
                const auto old = before.cells.find(each.first);
@@ -339,6 +379,7 @@ Value Executor::load_shared(const Place& from, SourceRange where) {
     if (of.kind != c::Type::Kind::number) return Value::none("an array is used as a whole here");
     BlockOfThreads& block = *block_;
     if (block.is_probe) return Value::of(number(0, of.number, where));
+    if (block.is_rehearsal) return Value::of(unwritten(of.number));
     const BlockOfThreads::Slot slot{from.variable, from.index};
     if (block.passed == block.stop)
         block.phases[static_cast<std::size_t>(block.passed)].read[slot].emplace(block.thread, where);
@@ -351,7 +392,7 @@ Value Executor::load_shared(const Place& from, SourceRange where) {
 // What an element of shared memory holds behind a barrier, for the thread that runs.
 int Executor::shared_before(const BlockOfThreads::Slot& slot, int phase, SourceRange where) {
     const BlockOfThreads::Written* partial = nullptr;
-    for (; phase >= 0; --phase) {
+    for (; phase >= block_->visible; --phase) {
         const auto& all = block_->phases[static_cast<std::size_t>(phase)].written;
         const auto found = all.find(slot);
         if (found == all.end()) continue;
@@ -362,7 +403,7 @@ int Executor::shared_before(const BlockOfThreads::Slot& slot, int phase, SourceR
         if (has(Mutation::drop_unwritten))
             return filled(value, [&] { return number(0, Number::f32, where); });
         partial = &found->second.front();
-        if (phase > 0 && model_.term(value).kind != Term::Kind::unwritten)
+        if (phase > block_->visible && model_.term(value).kind != Term::Kind::unwritten)
             return filled(value, [&] { return shared_before(slot, phase - 1, where); });
     }
     Refusal refusal(where, "thread " + place_text(block_->thread) + " of a block reads an element of `" +

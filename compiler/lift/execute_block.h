@@ -38,6 +38,11 @@ struct BlockOfThreads {
         std::map<Slot, std::map<ThreadPlace, SourceRange>> read;
     };
     std::vector<Phase> phases;
+    // Loops with barriers: the phase in which an iteration begins and the one in which it ends.
+    std::set<std::pair<int, int>> loops;
+    int visible = 0;  // since which phase it is known what has been written
+    // The body of such a loop is executed to see what it does: nothing of it is kept.
+    bool is_rehearsal = false;
     // Terms and reads that outlive the execution of their thread; loops are named by their symbols in them.
     Model kept;
     std::map<std::string, int> loop_symbols;  // a loop has the same one for all threads

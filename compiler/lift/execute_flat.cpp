@@ -106,4 +106,49 @@ std::optional<Executor::Side> Executor::flat_side(const std::string& op, const P
     return std::nullopt;
 }
 
+// ---- threads that nothing holds back
+
+// Whether each thread that stores something is held back by a condition.
+bool Executor::has_end() const {
+    return std::ranges::all_of(state_.stores, [&](const Store& store) {
+        return std::ranges::all_of(store.bounds, [&](const auto& each) {
+            return !model_.loop(each.first).parallel || !each.second.upper.empty();
+        });
+    });
+}
+
+// Begins again with as many threads as where the file launches the kernel. False: it does not say it, or that
+// has been done.
+bool Executor::takes_launch() {
+    const bool is_said = std::ranges::any_of(unit_.thread_counts, [](int id) { return id >= 0; });
+    if (is_launched_ || !is_said || !rows_.empty()) return false;
+    is_launched_ = true;
+    begin_again();
+    for (std::size_t a = 0; a < 3; ++a) {
+        const int id = unit_.thread_counts[a];
+        const Value count = id >= 0 ? given_value(id, variable(id).where) : Value{};
+        const bool is_number =
+            count.kind == Value::Kind::term && model_.term(count.term).kind == Term::Kind::integer;
+        if (is_number) model_.launched[a] = model_.term(count.term).poly;
+    }
+    limit_threads();
+    return true;
+}
+
+void Executor::limit_threads() {
+    for (std::size_t a = 0; a < 3; ++a)
+        if (model_.launched[a]) limits_[std::string(1, "xyz"[a])] = *model_.launched[a];
+}
+
+void Executor::note_launch() {
+    std::string said;
+    for (std::size_t a = 0; a < 3; ++a) {
+        if (!model_.launched[a]) continue;
+        said += (said.empty() ? "" : ", ") + model_.text(*model_.launched[a]) + " along " + "xyz"[a];
+    }
+    if (!said.empty())
+        model_.remarks.push_back("As many threads are taken to run as where the kernel is launched: " + said +
+                                 ".");
+}
+
 }  // namespace halo::lift

@@ -261,16 +261,23 @@ Executor::BodyEffects Executor::effects_of_body(const State& before, int loop_id
     return body;
 }
 
+bool Executor::can_unroll(const Header& header) {
+    const auto count = (header.upper - header.lower).constant();
+    return count && !header.reads_first &&
+           *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
+}
+
 void Executor::run_loop(const c::Statement& loop) {
     const Header header = read_header(loop);
     if (header.is_window) {
         run_unrolled(loop, header);
         return;
     }
+    if (block_ && !block_->is_probe && waits(loop.statements[1])) {
+        run_waiting_loop(loop, header);
+        return;
+    }
     const State before = state_;
-    const auto count = (header.upper - header.lower).constant();
-    const bool can_unroll = count && !header.reads_first &&
-                            *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
     const int loop_id = add_loop(header);
     const auto where = std::tuple(rest_, open_loops_, active_, declared_);
     const std::size_t reads_before = model_.reads.size();
@@ -281,10 +288,10 @@ void Executor::run_loop(const c::Statement& loop) {
         body = effects_of_body(before, loop_id);
         check_bound(loop, header, body.changed);
         is_written_out =
-            can_unroll && (mirrors_cells(before, reads_before, loop_id) || writes_shared(before));
+            can_unroll(header) && (mirrors_cells(before, reads_before, loop_id) || writes_shared(before));
     } catch (const Refusal& refusal) {
         const bool may_help = refusal.unrolling_may_help || fills_shared(loop);
-        if (!may_help || !can_unroll) throw;
+        if (!may_help || !can_unroll(header)) throw;
         is_written_out = true;
     }
     if (is_written_out) {
@@ -297,6 +304,31 @@ void Executor::run_loop(const c::Statement& loop) {
         throw Refusal(header.where,
                       "shared memory is written in each iteration of this loop, and how many they are is not "
                       "known before");
+    const int time_loop = model_.time_loop;
+    const std::map<int, int> after_step = model_.after_step;
+    try {
+        run_as_found(loop, header, before, loop_id, body);
+    } catch (const Refusal&) {  // a loop that carries something along is one over cells all the same
+        const auto restore = [&] {
+            state_ = before;
+            std::tie(rest_, open_loops_, active_, declared_) = where;
+            model_.time_loop = time_loop;
+            model_.after_step = after_step;
+            model_.loops[static_cast<std::size_t>(loop_id)].is_time = false;
+        };
+        restore();
+        try {
+            if (body.stores && march(loop, header, before)) return;
+        } catch (const Refusal&) {  // what was said first is nearer to the text
+        }
+        restore();
+        throw;
+    }
+}
+
+// Executes the loop as what its body has shown it to be.
+void Executor::run_as_found(const c::Statement& loop, const Header& header, const State& before, int loop_id,
+                            const BodyEffects& body) {
     const bool changes_cells = state_.cells != before.cells;
     if (!body.stores) {
         const bool is_idle = body.changed.empty() && !changes_cells;
@@ -306,7 +338,7 @@ void Executor::run_loop(const c::Statement& loop) {
         if (only_itself) return;
         const bool accumulates = !header.parallel && std::any_of(body.changed.begin(), body.changed.end(),
                                                                  [this](int id) { return is_result(id); });
-        if (!can_unroll && !accumulates)
+        if (!can_unroll(header) && !accumulates)
             throw Refusal(header.where,
                           "this loop accumulates over cells, and how many they are is not known before",
                           assume_notes(header.upper - header.lower));
@@ -329,24 +361,56 @@ void Executor::run_loop(const c::Statement& loop) {
         throw Refusal(header.where,
                       "this loop leaves out cells: it counts by " + std::to_string(header.step));
     std::vector<int> carried = body.changed;
-    carried.erase(std::remove(carried.begin(), carried.end(), header.variable), carried.end());
-    if (carried.empty() && !changes_cells) return;
+    std::erase(carried, header.variable);
+    auto forgotten = changed_cells(before);
+    if (carried.empty() && forgotten.empty()) return;
     // The body runs again without values in the variables that it changes: a read before an assignment is
-    // then a dependence between cells, which is refused.
-    state_ = before;
-    for (const int id : carried) {
-        if (is_result(id) && !header.parallel)
-            state_.variables[id] = Value::of(running(id, header.where));
-        else
-            state_.variables[id] = Value::none(
-                "`" + variable(id).name + "` has a value from the iteration of the loop over `" +
-                header.name +
-                "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+    // then a dependence between cells, which is refused. And again, where it changes others then: what the
+    // first iteration happens to leave as it is.
+    for (bool is_all = false; !is_all;) {
+        state_ = before;
+        forget_cells(forgotten);
+        for (const int id : carried) {
+            if (is_result(id) && !header.parallel)
+                state_.variables[id] = Value::of(running(id, header.where));
+            else
+                state_.variables[id] = Value::none(
+                    "`" + variable(id).name + "` has a value from the iteration of the loop over `" +
+                    header.name +
+                    "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
+        }
+        run_body(loop, header, loop_id);
+        is_all = !add_changed(before, loop_id, header, carried, forgotten);
     }
-    if (changes_cells) state_.cells.clear();
-    run_body(loop, header, loop_id);
     settle_carried(header, before, carried, loop_id);
-    if (changes_cells) state_.cells.clear();
+    forget_cells(forgotten);
+}
+
+// Adds what the body has changed besides: whether there is some.
+bool Executor::add_changed(const State& before, int loop_id, const Header& header, std::vector<int>& carried,
+                           std::set<std::pair<int, std::int64_t>>& cells) const {
+    const std::size_t known = carried.size() + cells.size();
+    for (const int id : effects_of_body(before, loop_id).changed)
+        if (id != header.variable && std::ranges::count(carried, id) == 0) carried.push_back(id);
+    cells.merge(changed_cells(before));
+    return carried.size() + cells.size() > known;
+}
+
+// The elements of small arrays that are not what they were before.
+std::set<std::pair<int, std::int64_t>> Executor::changed_cells(const State& before) const {
+    std::set<std::pair<int, std::int64_t>> changed;
+    for (const auto& [cell, value] : state_.cells) {
+        const auto known = before.cells.find(cell);
+        const bool is_kept = known != before.cells.end() && known->second == value;
+        if (!is_kept && !is_shared(cell.first)) changed.insert(cell);
+    }
+    return changed;
+}
+
+// An iteration finds what others have left there, which is not known.
+void Executor::forget_cells(const std::set<std::pair<int, std::int64_t>>& cells) {
+    for (const auto& cell : cells)
+        state_.cells[cell] = Value::none("this has a value from another iteration of a loop");
 }
 
 void Executor::run_unrolled(const c::Statement& loop, const Header& header) {
@@ -377,119 +441,6 @@ void Executor::run_unrolled(const c::Statement& loop, const Header& header) {
         if (!(state_.variables[id] == held)) check_bound(loop, header, {id});
     }
     state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
-}
-
-// A loop whose stores do not depend on its index repeats them in every iteration: a loop over time steps.
-void Executor::run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
-                             const BodyEffects& body) {
-    if (!before.loops.empty())
-        throw Refusal(body.staying, "this is stored at the same cell in every iteration of the loop over `" +
-                                        header.name + "`")
-            .label(header.where, "the loop");
-    if (model_.time_loop >= 0)
-        throw Refusal(header.where, "there are two loops over time; lift each as a function of its own")
-            .label(model_.loop(model_.time_loop).where, "the other one");
-    if (header.step != 1) throw Refusal(header.where, "this loop over time does not count up by one");
-    state_ = before;
-    std::map<int, int> roles;  // of variables: the array that each stands for
-    for (const int id : body.changed) {
-        if (id == header.variable) continue;
-        const auto held = before.variables.find(id);
-        const bool is_array =
-            (held == before.variables.end() && variable(id).storage == c::Variable::Storage::parameter &&
-             type(variable(id).type).kind == c::Type::Kind::pointer) ||
-            (held != before.variables.end() && held->second.kind == Value::Kind::pointer);
-        if (!is_array) {
-            state_.variables[id] =
-                Value::none("`" + variable(id).name +
-                            "` has a value from the step before, which a spec keeps in fields alone");
-            continue;
-        }
-        Pointer at = load_variable(id, header.where).pointer;
-        if (!at.path.empty())
-            throw Refusal(header.where,
-                          "`" + variable(id).name + "` points into an array and is moved from step to step");
-        Object role = model_.object(at.object);
-        role.role_of = at.object;
-        role.name = variable(id).name;
-        model_.objects.push_back(role);
-        roles[id] = static_cast<int>(model_.objects.size()) - 1;
-        at.object = roles[id];
-        state_.variables[id] = Value::of(at);
-    }
-    model_.loops[static_cast<std::size_t>(loop_id)].is_time = true;
-    run_body(loop, header, loop_id);
-    model_.time_loop = loop_id;
-    settle_roles(roles);
-    for (const int id : body.changed)
-        state_.variables[id] =
-            Value::none("`" + variable(id).name + "` is what the loop over time left in it");
-}
-
-// The arrays that the stores so far write or read.
-std::set<int> Executor::touched_objects() const {
-    std::set<int> objects;
-    std::set<int> seen;
-    std::vector<int> waiting;
-    for (const Store& store : state_.stores) {
-        objects.insert(store.object);
-        waiting.push_back(store.value);
-        waiting.insert(waiting.end(), store.guards.begin(), store.guards.end());
-    }
-    while (!waiting.empty()) {
-        const Term& next = model_.term(waiting.back());
-        const bool is_new = seen.insert(waiting.back()).second;
-        waiting.pop_back();
-        if (!is_new) continue;
-        if (next.kind == Term::Kind::read) objects.insert(model_.read(next.index).object);
-        waiting.insert(waiting.end(), next.operands.begin(), next.operands.end());
-    }
-    return objects;
-}
-
-// Finds which name each array has after a step. Refuses the loop unless these are the same arrays in another
-// order.
-void Executor::settle_roles(const std::map<int, int>& roles) {
-    const SourceRange where = model_.loop(model_.time_loop).where;
-    const std::set<int> touched = touched_objects();
-    std::map<int, int> after, variable_of;  // by role
-    std::vector<int> waiting;
-    for (const auto& [id, role] : roles) {
-        const Value& held = state_.variables.at(id);
-        const bool is_whole = held.kind == Value::Kind::pointer && held.pointer.path.empty();
-        const bool is_moved = held.kind == Value::Kind::pointer && held.pointer.object == role;
-        after[role] = is_whole || is_moved ? held.pointer.object : -1;
-        if (has(Mutation::keep_arrays)) after[role] = role;
-        variable_of[role] = id;
-        if (touched.count(role)) waiting.push_back(role);
-    }
-    while (!waiting.empty()) {
-        const int role = waiting.back();
-        waiting.pop_back();
-        if (model_.after_step.count(role)) continue;
-        if (after[role] == role && !state_.variables.at(variable_of.at(role)).pointer.path.empty())
-            throw Refusal(where,
-                          "`" + model_.object(role).name + "` is moved on in each iteration of this loop",
-                          {"with an index in place of the moving pointer this can be lifted"});
-        if (after[role] < 0 || model_.object(after[role]).role_of < 0)
-            throw Refusal(where, "what `" + model_.object(role).name +
-                                     "` points to after a step is none of the rotating arrays");
-        model_.after_step[role] = after[role];
-        waiting.push_back(after[role]);
-    }
-    std::set<int> reached, arrays;
-    for (const auto& [from, to] : model_.after_step) {
-        const bool is_new = reached.insert(to).second && arrays.insert(model_.object(from).role_of).second;
-        if (!is_new || touched.count(model_.object(from).role_of))
-            throw Refusal(
-                where,
-                "two names of one array are used in this loop over time, and one of them moves on to "
-                "another array");
-    }
-    for (const auto& [from, to] : model_.after_step) {
-        if (!model_.after_step.count(to))
-            throw Refusal(where, "after a step the pointers are not the same arrays in another order");
-    }
 }
 
 }  // namespace halo::lift

@@ -387,6 +387,9 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
             if (!entry.edges.empty())
                 throw Refusal(where, "which cell is written here differs at an edge of the grid");
         }
+        given.term = without_garbage(given.term, where);
+        for (const int guard : state_.guards)
+            if (has_garbage(guard)) without_garbage(guard, where);
         require_exact(given.term, loops_around());
         Store made;
         made.object = to.pointer.object;

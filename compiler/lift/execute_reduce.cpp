@@ -38,8 +38,8 @@ bool Executor::has_running(int id, int wanted) const {
                        [&](int operand) { return has_running(operand, wanted); });
 }
 
-// Whether both compute the same, of the same cells.
-bool Executor::is_same(int first, int second) const {
+// Whether both compute the same, of the same cells. at_once: with no store between them.
+bool Executor::is_same(int first, int second, bool at_once) const {
     if (first == second) return true;
     const Term &a = model_.term(first), &b = model_.term(second);
     if (a.kind != b.kind || a.type != b.type || a.text != b.text || a.operands.size() != b.operands.size() ||
@@ -47,12 +47,12 @@ bool Executor::is_same(int first, int second) const {
         return false;
     if (a.kind == Term::Kind::read) {
         const Read &p = model_.read(a.index), &q = model_.read(b.index);
-        if (p.object != q.object || p.path != q.path || p.sequence != q.sequence) return false;
+        if (p.object != q.object || p.path != q.path || (at_once && p.sequence != q.sequence)) return false;
     } else if (a.index != b.index) {
         return false;
     }
     for (std::size_t i = 0; i < a.operands.size(); ++i) {
-        if (!is_same(a.operands[i], b.operands[i])) return false;
+        if (!is_same(a.operands[i], b.operands[i], at_once)) return false;
     }
     return true;
 }

@@ -14,6 +14,8 @@ void Executor::finish() {
     check_results();
     check_references();
     check_copies();
+    check_kept();
+    note_launch();
     check_numbered();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
@@ -140,16 +142,17 @@ void Executor::name_scalars_of_arrays() {
     const auto is_number = [&](const Read& read) {
         return std::all_of(read.path.begin(), read.path.end(), is_fixed);
     };
-    for (const Store& store : model_.stores) {  // and not what was read in attempts that were given up
-        for (const int id : terms_of(model_, store)) {
-            const Term& each = model_.term(id);
-            if (each.kind == Term::Kind::read && !is_number(model_.read(each.index)))
-                grids.insert(model_.read(each.index).object);
-        }
+    std::set<int> reads;  // and not what was read in attempts that were given up
+    for (const Store& store : model_.stores) {
+        for (const int id : terms_of(model_, store))
+            if (model_.term(id).kind == Term::Kind::read) reads.insert(id);
     }
-    for (std::size_t i = 0; i < model_.terms.size(); ++i) {
-        Term each = model_.terms[i];
-        if (each.kind != Term::Kind::read) continue;
+    for (const int id : reads) {
+        const Read& read = model_.read(model_.term(id).index);
+        if (!is_number(read)) grids.insert(read.object);
+    }
+    for (const int id : reads) {
+        const Term each = model_.term(id);
         const Read& read = model_.read(each.index);
         const Object& list = model_.object(read.object);
         const bool is_list = is_number(read) && list.members.empty() && !c::is_integer(each.type);
@@ -167,8 +170,9 @@ void Executor::name_scalars_of_arrays() {
         wanted.in_memory = true;
         wanted.where = each.where;
         const Term made = model_.term(scalar(wanted).term);
-        model_.terms[i].kind = Term::Kind::scalar;
-        model_.terms[i].index = made.index;
+        Term& held = model_.terms[static_cast<std::size_t>(id)];
+        held.kind = Term::Kind::scalar;
+        held.index = made.index;
     }
     for (Scalar& each : model_.scalars) {  // of several elements the first has a number, too
         const bool has_others =

@@ -64,15 +64,7 @@ Polynomial Executor::moved(const Polynomial& poly, const ThreadPlace& by) const 
     for (const auto& [axis, loop] : threads_) {
         const std::int64_t apart = by[axis == "x" ? 0 : axis == "y" ? 1 : 2];
         const int symbol = model_.loop(loop).symbol;
-        if (apart == 0 || !made.has(symbol)) continue;
-        Polynomial sum;
-        for (const auto& [monomial, factor] : made.terms()) {
-            Polynomial product = factor;
-            for (const int each : monomial)
-                product = product * (Polynomial::symbol(each) + Polynomial(each == symbol ? apart : 0));
-            sum = sum + product;
-        }
-        made = sum;
+        if (apart != 0) made = made.with(symbol, Polynomial::symbol(symbol) + apart);
     }
     return made;
 }

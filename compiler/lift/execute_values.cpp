@@ -367,14 +367,12 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
 
 int Executor::truth(int id, SourceRange where) {
     const Term inner = model_.term(id);
-    if (inner.type == Number::boolean) return id;
-    // (c ? 1 : 0) is c.
-    if (inner.kind == Term::Kind::select) {
-        const Term &one = model_.term(inner.operands[1]), &other = model_.term(inner.operands[2]);
-        if (one.kind == Term::Kind::integer && other.kind == Term::Kind::integer &&
-            one.poly == Polynomial(1) && other.poly == Polynomial(0))
-            return inner.operands[0];
+    if (inner.kind == Term::Kind::select) {  // (c ? 1 : 0) is c
+        const auto one = known_truth(inner.operands[1]), other = known_truth(inner.operands[2]);
+        if (one && other && *one != *other)
+            return *one ? inner.operands[0] : negation(inner.operands[0], where);
     }
+    if (inner.type == Number::boolean) return id;
     const int zero = c::is_real(inner.type) ? number(0, inner.type, where) : whole(0, inner.type, where);
     return compare("!=", id, zero, where);
 }

@@ -164,6 +164,13 @@ private:
                      const std::vector<std::size_t>& guards);
     void merge(int condition, const State& before, State then);
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
+    // Variables that have a value in one branch alone (execute_garbage.cpp).
+    Value value_of_one(int variable, int condition, bool holds, const Value& held);
+    int garbage(c::Number type, SourceRange where);
+    void skip_choices(Term& select) const;
+    bool has_garbage(int term) const;
+    std::optional<bool> is_asked(int condition);
+    int without_garbage(int term, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
     void narrow_by_alternatives();
     // What a function checks, and ends the program where it does not hold (execute_checks.cpp).
@@ -180,10 +187,17 @@ private:
     bool is_sum(const c::Expr& from) const;
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
     bool mirrors_cells(const State& before, std::size_t reads_before, int loop_id);
+    std::set<std::pair<int, std::int64_t>> changed_cells(const State& before) const;
+    void forget_cells(const std::set<std::pair<int, std::int64_t>>& cells);
+    bool add_changed(const State& before, int loop_id, const Header& header, std::vector<int>& carried,
+                     std::set<std::pair<int, std::int64_t>>& cells) const;
+    static bool can_unroll(const Header& header);
     void run_unrolled(const c::Statement& loop, const Header& header);
     std::vector<int> cut_conditions(const Header& header, const Polynomial& at);
     Polynomial window_bound(int expr, const std::string& what, bool is_low, std::optional<Polynomial>& cut);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
+    void run_as_found(const c::Statement& loop, const Header& header, const State& before, int loop_id,
+                      const BodyEffects& body);
     std::vector<std::string> assume_notes(const Polynomial& count) const;
     int add_loop(const Header& header);
     bool mentions(int expr, int variable) const;
@@ -206,7 +220,7 @@ private:
     c::Number number_in(int variable) const;
     int running(int variable, SourceRange where);
     bool has_running(int term, int variable) const;  // -1: of any
-    bool is_same(int a, int b) const;
+    bool is_same(int a, int b, bool at_once = true) const;
     bool match_reduction(int term, int variable, ReductionMatch& found);
     bool match_select(const Term& chosen, int variable, ReductionMatch& found);
     bool match_call(const Term& call, int variable, ReductionMatch& found);
@@ -214,6 +228,11 @@ private:
     std::optional<Value> reduction(int variable, const Value& before, const Value& after, int loop,
                                    const Bounds& bounds, SourceRange where);
     void settle_carried(const Header& header, const State& before, const std::vector<int>& carried, int loop);
+
+    // loops that carry values along (execute_march.cpp)
+    class March;
+    bool march(const c::Statement& loop, const Header& header, const State& before);
+    void check_kept() const;
 
     // expressions (execute_values.cpp)
     Value value(int expr);
@@ -275,6 +294,11 @@ private:
                                             std::string& row);
     std::optional<Side> flat_side(const std::string& op, const Polynomial& apart);
     void begin_again();
+    // Threads that nothing holds back, by their launch.
+    bool takes_launch();
+    bool has_end() const;
+    void limit_threads();
+    void note_launch();
     // Threads that share memory, one after the other (execute_block.cpp).
     struct Waits {};  // thrown: the thread is at the barrier at which it is to stop
     bool shares_memory() const;
@@ -282,7 +306,8 @@ private:
     bool has_expr(int statement, const std::function<bool(const c::Expr&)>& wanted) const;
     bool waits(int statement) const;
     bool waits_ahead() const;
-    int barriers_in(int statement, const std::string& around) const;
+    int barriers_in(int statement, const std::string& around, bool in_loop = false) const;
+    void run_waiting_loop(const c::Statement& loop, const Header& header);
     void run_block(const c::Function& function);
     void find_block(const c::Function& function);
     void probe_statement(int id);
@@ -296,6 +321,7 @@ private:
     int index_symbol(const std::string& name, SourceRange where);
     void keep_written();
     void check_races(int phase) const;
+    void check_loop_races() const;
     bool writes_shared(const State& before) const;
     bool fills_shared(const c::Statement& loop) const;
     Place shared_place(int variable) const;
@@ -420,6 +446,7 @@ private:
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
     std::map<int, Choice> choices_;
+    std::map<int, SourceRange> kept_;        // arrays of which loops keep cells in variables
     std::unique_ptr<BlockOfThreads> block_;  // where threads share memory
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being executed
@@ -429,8 +456,9 @@ private:
         limits_;              // by which one is divided; how far it goes, where known
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     using Rest = std::pair<const std::vector<int>*, std::size_t>;  // of a list of statements, from there on
-    std::vector<Rest> rest_;  // what follows the statement that runs, innermost last
-    int open_loops_ = 0;      // of the function that is executed
+    std::vector<Rest> rest_;    // what follows the statement that runs, innermost last
+    int open_loops_ = 0;        // of the function that is executed
+    bool is_launched_ = false;  // as many threads run as where the file launches the kernel
     int iterations_ = 0, work_ = 0;
 };
 

@@ -116,6 +116,8 @@ struct Term {
         convert,   // to `type`
         running,   // index: a variable, as earlier iterations of a loop over cells have left it
         reduced,   // index: of Model::reductions; operands: what the variable was before
+        carried,   // index: of what a loop carries along, within the executor alone (execute_march.cpp)
+        garbage,   // within the executor alone: what is in a variable that has no value
         unwritten  // of shared memory, within the executor alone: what was there before
     };
     Kind kind = Kind::number;
@@ -178,6 +180,8 @@ struct Model {
     bool has_rows = false;  // of threads that are numbered through
     // Of threads that share memory: how many a block has, and how many cells are from it to the next.
     std::optional<ThreadPlace> block, block_stride;
+    // Of threads that nothing in the kernel holds back: how many the launch has along each axis.
+    std::array<std::optional<Polynomial>, 3> launched;
     std::vector<Polynomial> needs;   // of sizes: 1 at least, else the function does something else
     std::vector<Polynomial> checks;  // likewise, else it ends the program
     // How far apart cells of an array are along which a loop goes that is written out.

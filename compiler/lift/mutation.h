@@ -38,7 +38,9 @@ enum class Mutation : std::uint8_t {
     turn_profile,     // an array of fewer axes lies over other ones
     drop_apart,       // that strides of their own are far enough apart
     drop_origin,      // that an array begins elsewhere on the grid
-    last_mutation = drop_origin,
+    drop_front,       // what a variable holds in front of a loop that carries it along
+    drop_kept,        // that an array is written of which a loop keeps cells in variables
+    last_mutation = drop_kept,
     // Of threads that share memory (tests/lift/random_tiles_test.cpp).
     shift_tile,      // by one thread
     drop_unwritten,  // an element that nobody has written is zero

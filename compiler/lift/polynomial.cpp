@@ -96,6 +96,18 @@ Polynomial Polynomial::without(int symbol) const {
     return result;
 }
 
+Polynomial Polynomial::with(int symbol, const Polynomial& value) const {
+    if (!has(symbol)) return *this;
+    Polynomial sum;
+    for (const auto& [monomial, factor] : terms_) {
+        Polynomial product = factor;
+        for (const int each : monomial)
+            product = product * (each == symbol ? value : Polynomial::symbol(each));
+        sum = sum + product;
+    }
+    return sum;
+}
+
 std::int64_t Polynomial::of(const Monomial& monomial) const {
     const auto found = terms_.find(monomial);
     return found == terms_.end() ? 0 : found->second;

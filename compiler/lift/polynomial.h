@@ -37,7 +37,8 @@ public:
     bool has(int symbol) const;
     // p = coefficient(s) * s + remainder, where s appears in no higher power; nullopt where it does.
     std::optional<Polynomial> coefficient(int symbol) const;
-    Polynomial without(int symbol) const;  // the terms that do not have it
+    Polynomial without(int symbol) const;                        // the terms that do not have it
+    Polynomial with(int symbol, const Polynomial& value) const;  // in its place
     std::int64_t of(const Monomial& monomial) const;
     void add(const Monomial& monomial, std::int64_t factor);
     // The quotient of a division without remainder.

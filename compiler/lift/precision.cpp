@@ -347,6 +347,8 @@ private:
                 return operation(each, {each.operands[1], each.operands[2]});
             case Term::Kind::running:
             case Term::Kind::reduced:
+            case Term::Kind::carried:
+            case Term::Kind::garbage:
             case Term::Kind::unwritten:
                 throw Refusal(each.where, "what is accumulated over cells is part of a formula here",
                               {"where a loop by itself accumulates it, it is lifted as a spec's `reduce`"});

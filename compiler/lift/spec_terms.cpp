@@ -50,6 +50,8 @@ Text TermWriter::term(int id, bool spelled_out) {
             return call(each);
         case Term::Kind::running:  // refused by find_precision()
         case Term::Kind::reduced:
+        case Term::Kind::carried:
+        case Term::Kind::garbage:
         case Term::Kind::unwritten:
             break;
     }

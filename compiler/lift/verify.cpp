@@ -316,7 +316,7 @@ private:
     }
     int* launch() {
         int* sizes = static_cast<int*>(memory_.take(6 * sizeof(int)));
-        const std::array<int, 6> found = launch_sizes(model_, grid_);
+        const std::array<int, 6> found = launch_sizes(model_, grid_, symbols_);
         std::copy(found.begin(), found.end(), sizes);
         return sizes;
     }

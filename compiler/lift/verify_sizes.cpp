@@ -106,7 +106,15 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
     return std::all_of(needs.begin(), needs.end(), [&](const Polynomial& each) { return number(each) >= 1; });
 }
 
-std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid) {
+bool names_threads(const Model& model, std::size_t axis) {
+    return std::ranges::any_of(model.symbols, [&](const Symbol& each) {
+        return each.kind == Symbol::Kind::builtin && (each.name == std::string("threadIdx.") + "xyz"[axis] ||
+                                                      each.name == std::string("blockIdx.") + "xyz"[axis]);
+    });
+}
+
+std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid,
+                                const std::vector<std::int64_t>& values) {
     std::array<int, 6> sizes{1, 1, 1, 1, 1, 1};
     std::int64_t most = 1;
     for (const std::int64_t each : grid)
@@ -114,10 +122,13 @@ std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64
     const ThreadPlace size = model.block.value_or(ThreadPlace{8, 4, 2});
     const ThreadPlace stride = model.block_stride.value_or(size);
     for (std::size_t a = 0; a < 3; ++a) {
-        const std::string name = std::string("threadIdx.") + "xyz"[a];
-        const bool is_named =
-            std::ranges::any_of(model.symbols, [&](const Symbol& each) { return each.name == name; });
-        if (model.block ? a >= grid.size() && size[a] == 1 : !is_named) continue;
+        const bool is_named = names_threads(model, a);
+        if (model.launched[a]) {
+            sizes[a + 3] = static_cast<int>(model.launched[a]->evaluate(
+                [&](int symbol) { return values[static_cast<std::size_t>(symbol)]; }));
+            continue;
+        }
+        if (!is_named && (!model.block || size[a] == 1)) continue;
         sizes[a] = static_cast<int>(size[a]);
         // One more where cells of a block may begin elsewhere than its threads.
         sizes[a + 3] = static_cast<int>(most / stride[a]) + (model.block ? 2 : 1);

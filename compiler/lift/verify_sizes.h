@@ -35,7 +35,12 @@ private:
     std::mt19937 random_;
 };
 
-// Of a kernel on a grid: the threads of a block and the blocks of the launch, along each axis.
-std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid);
+// Whether a kernel asks where a thread is along this axis.
+bool names_threads(const Model& model, std::size_t axis);
+
+// Of a kernel on a grid: the threads of a block and the blocks of the launch, along each axis. values: by
+// symbol.
+std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid,
+                                const std::vector<std::int64_t>& values);
 
 }  // namespace halo::lift

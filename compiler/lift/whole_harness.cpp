@@ -12,6 +12,7 @@
 #include "compiler/lift/memory.h"
 #include "compiler/lift/replace.h"
 #include "compiler/lift/stand_ins.h"
+#include "compiler/lift/verify_sizes.h"
 #include "compiler/lift/whole_members.h"
 
 namespace halo::lift {
@@ -123,13 +124,14 @@ private:
         if (stencil.model.block) return text + launch_blocks(stencil.model, arguments);
         const int size[3] = {8, 4, 2};
         for (int a = 0; a < 3; ++a) {
-            const std::string axis(1, "xyz"[a]);
-            const bool is_used =
-                std::any_of(stencil.model.symbols.begin(), stencil.model.symbols.end(),
-                            [&](const Symbol& each) { return each.name == "threadIdx." + axis; });
+            const bool is_used = names_threads(stencil.model, static_cast<std::size_t>(a));
+            const auto& all = stencil.model.launched[static_cast<std::size_t>(a)];
             text +=
                 fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
-                            a, is_used ? size[a] : 1, is_used ? fmt::format("most / {} + 1", size[a]) : "1");
+                            a, is_used && !all ? size[a] : 1,
+                            all       ? given(stencil.model, *all)
+                            : is_used ? fmt::format("most / {} + 1", size[a])
+                                      : "1");
         }
         for (int a = 5; a >= 0; --a)
             text += fmt::format(
@@ -138,12 +140,23 @@ private:
         return text + "    " + function_.full_name + "(" + arguments + ");\n    }}}}}}\n";
     }
 
+    // How many threads are launched along an axis: a parameter.
+    std::string given(const Model& model, const Polynomial& count) const {
+        for (std::size_t i = 0; i < harness_.values.size(); ++i) {
+            const WholeValue& each = harness_.values[i];
+            if (each.kind != ValueKind::number || each.name != model.text(count)) continue;
+            const char* type = bytes_of(each.number) == 4 ? "int" : "long long";
+            return fmt::format("*({0}*)v[{1}] > 0 ? *({0}*)v[{1}] : 0", type, i);
+        }
+        return fmt::format("{}", count.constant().value_or(0));
+    }
+
     // Blocks of threads that share memory.
     std::string launch_blocks(const Model& model, const std::string& arguments) const {
         std::string text, end;
         for (std::size_t a = 0; a < 3; ++a) {
             const std::int64_t size = (*model.block)[a], stride = (*model.block_stride)[a];
-            const bool is_used = a < found_.lifted.front().form.axes.size() || size > 1;
+            const bool is_used = names_threads(model, a) || size > 1;
             text +=
                 fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
                             a, size, is_used ? fmt::format("most / {} + 2", stride) : "1");

@@ -40,7 +40,7 @@ void check_text(const std::string& text) {
 // stencils.
 bool runs_whole(const LiftCase& each, const halo::lift::Nests& found) {
     return !found.is_whole || each.file == "sound.c" || each.file == "kernels.cu" ||
-           each.function == "two_steps_in_a_tile" || each.file == "parallel.c" ||
+           each.file == "marches.cu" || each.function == "two_steps_in_a_tile" || each.file == "parallel.c" ||
            each.file == "containers.cpp" || each.file == "mini_apps.c";
 }
 halo::lift::Verdict by_itself(const halo::lift::Options& options, const halo::lift::Nests& found) {

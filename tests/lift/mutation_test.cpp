@@ -23,7 +23,8 @@ const char* const kNames[] = {"none",           "drop_condition",  "drop_index_c
                               "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays",
                               "drop_zero",      "drop_bound",      "drop_assumption",      "drop_need",
                               "shorten_window", "drop_cut",        "shift_weight",         "swap_boundary",
-                              "turn_profile",   "drop_apart",      "drop_origin"};
+                              "turn_profile",   "drop_apart",      "drop_origin",          "drop_front",
+                              "drop_kept"};
 
 class Faulty {
 public:

@@ -171,3 +171,20 @@ void swap_boundary(int n, const float *restrict a, float *restrict b) {
 void drop_origin(int n, int h, const float *restrict a, float *restrict b) {
     for (int i = h; i < n; i++) b[i - h] = 2 * a[i];
 }
+
+void drop_front(int n, const float *restrict a, float *restrict b) {
+    float last = 1;
+    for (int i = 1; i < n; i++) {
+        b[i] = a[i] - last;
+        last = a[i];
+    }
+}
+
+void drop_kept(int n, float *restrict a, float *restrict b) {
+    float last = a[0];
+    for (int i = 0; i < n; i++) a[i] = 2 * a[i];
+    for (int i = 1; i < n; i++) {
+        b[i] = a[i] - last;
+        last = a[i];
+    }
+}

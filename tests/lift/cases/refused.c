@@ -144,12 +144,6 @@ void extended(int n, const double *restrict u, double *restrict w) {
     }
 }
 
-// case marching refused: is moved on in each iteration: a pointer in place of an index
-void marching(int n, const double *restrict u, double *restrict w) {
-    double *at = w;
-    for (int i = 0; i < n; i++) *at++ = u[i];
-}
-
 // case profile_both_ways refused: over the same axes: an array of one axis, read along two
 void profile_both_ways(int nx, int ny, const double *restrict d, double *restrict w) {
     for (int j = 0; j < ny; j++)

@@ -186,7 +186,7 @@ __global__ void barrier_in_a_branch(int nx, const float* __restrict__ u, float* 
     }
 }
 
-// case plane_after_plane refused: in each iteration of a loop: a tile of one plane after the other
+// case plane_after_plane: a tile of one plane after the other
 __global__ void plane_after_plane(int nx, int nz, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[TILE + 1];
     int i = blockIdx.x * TILE + threadIdx.x;
@@ -196,6 +196,61 @@ __global__ void plane_after_plane(int nx, int nz, const float* __restrict__ u, f
         __syncthreads();
         if (i < nx) w[k * nx + i] = s[threadIdx.x];
         __syncthreads();
+    }
+}
+
+// case planes_around_a_tile: this plane in shared memory, those around it in registers
+__global__ void planes_around_a_tile(int nx, int ny, int nz, const float* __restrict__ u,
+                                     float* __restrict__ w) {
+    __shared__ float s[4 + 2][TILE + 2];
+    const int i = blockIdx.x * TILE + threadIdx.x, j = blockIdx.y * 4 + threadIdx.y;
+    const int plane = nx * ny, x = threadIdx.x + 1, y = threadIdx.y + 1;
+    const bool is_cell = i < nx && j < ny;
+    int c = j * nx + i;
+    float below, here, above;
+    if (is_cell) {
+        below = u[c];
+        here = u[c + plane];
+    }
+    for (int k = 1; k < nz - 1; k++) {
+        c += plane;
+        if (is_cell) above = u[c + plane];
+        __syncthreads();
+        if (is_cell) s[y][x] = here;
+        if (threadIdx.x == 0 && j < ny) s[y][0] = i > 0 ? u[c - 1] : 0.0f;
+        if (threadIdx.x == TILE - 1 && j < ny) s[y][TILE + 1] = i + 1 < nx ? u[c + 1] : 0.0f;
+        if (threadIdx.y == 0 && i < nx) s[0][x] = j > 0 ? u[c - nx] : 0.0f;
+        if (threadIdx.y == 3 && i < nx) s[5][x] = j + 1 < ny ? u[c + nx] : 0.0f;
+        __syncthreads();
+        if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1)
+            w[c] = below + above + s[y][x - 1] + s[y][x + 1] + s[y - 1][x] + s[y + 1][x] - 6 * s[y][x];
+        below = here;
+        here = above;
+    }
+}
+
+// case tile_of_the_last_plane refused: that no thread has written: a tile of the iteration before
+__global__ void tile_of_the_last_plane(int nx, int nz, const float* __restrict__ u, float* __restrict__ w) {
+    __shared__ float s[TILE];
+    const int i = blockIdx.x * TILE + threadIdx.x;
+    s[threadIdx.x] = i < nx ? u[i] : 0.0f;
+    for (int k = 1; k < nz; k++) {
+        __syncthreads();
+        if (i < nx) w[k * nx + i] = s[(threadIdx.x + 1) % TILE];
+        __syncthreads();
+        s[threadIdx.x] = i < nx ? u[k * nx + i] : 0.0f;
+    }
+}
+
+// case one_barrier_a_plane refused: in the iteration before or after: a tile that others still read
+__global__ void one_barrier_a_plane(int nx, int nz, const float* __restrict__ u, float* __restrict__ w) {
+    __shared__ float s[TILE + 1];
+    const int i = blockIdx.x * TILE + threadIdx.x;
+    for (int k = 0; k < nz; k++) {
+        if (i < nx) s[threadIdx.x + 1] = u[k * nx + i];
+        if (threadIdx.x == 0) s[0] = i > 0 ? u[k * nx + i - 1] : 0.0f;
+        __syncthreads();
+        if (i < nx) w[k * nx + i] = s[threadIdx.x];
     }
 }
 
