@@ -5,12 +5,9 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "catch.h"
-#include "compiler/driver/planning/pieces_plan.h"
 #include "compiler/ir/grids.h"
-#include "compiler/ir/reach.h"
 #include "compiler/lower/lower.h"
 #include "cut_engines.h"
 #include "emulated_device.h"
@@ -18,7 +15,6 @@
 #include "property.h"
 #include "random_pieces.h"
 #include "random_schedule.h"
-#include "runtime/core/error.h"
 #include "runtime/cpu/cpu_device.h"
 
 using namespace halo;
