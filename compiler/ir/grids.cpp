@@ -1,6 +1,7 @@
 #include "compiler/ir/grids.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,15 @@ int grid_factor(const Program& program, const Statement& statement) {
 
 bool has_coarse_grids(const Program& program) {
     return std::ranges::any_of(program.fields, [](const Field& field) { return field.grid.factor != 1; });
+}
+
+std::int64_t common_cells(const Program& program) {
+    std::int64_t cells = 1;
+    for (const Field& field : program.fields)
+        cells = std::lcm(cells, std::int64_t{field.grid.factor});
+    for (const Statement& statement : program.statements)
+        cells = std::lcm(cells, std::int64_t{grid_factor(program, statement)});
+    return cells;
 }
 
 std::optional<AxisMap> map_between(int statement_factor, int field_factor) {

@@ -1,6 +1,7 @@
 // Programs of several grids: on which one a statement computes, and which cells of another one it reads.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,8 +13,10 @@ namespace halo::ir {
 int grid_factor(const Program& program, const Statement& statement);
 
 // Whether some field lies on a coarser grid; then the program is computed by single steps of the direct
-// strategy, on one device.
+// strategy.
 bool has_coarse_grids(const Program& program);
+// Cells of all grids begin at multiples of so many of the program's own: the least of them.
+std::int64_t common_cells(const Program& program);
 // The reason that other ways of computing a program give where it has.
 inline constexpr const char* kSeveralGrids = "its fields lie on several grids";
 

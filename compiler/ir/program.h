@@ -337,8 +337,8 @@ struct RepeatEnd {
     std::string text;  // of the condition, as the spec has it: for people
     SourceRange where;
 };
-// Of a part of a larger grid: the levels of which it takes the neighbours' cells for its ghosts after each
-// iteration of a repeat.
+// Of pieces of a grid: the levels of which they take their neighbours' cells for their ghosts after each
+// iteration of a repeat, which may be there for that alone and have one.
 struct GhostsDue {
     int repeat = 0;  // its number
     std::vector<Level> levels;
@@ -400,7 +400,7 @@ struct Program {
     std::vector<Axis> axes;                // the first is contiguous in memory
     std::vector<StretchedAxis> stretched;  // of these, those whose cells are not equally far apart
     Window window;
-    std::vector<GhostsDue> ghosts_due;  // by repeat; none where the window is the whole grid
+    std::vector<GhostsDue> ghosts_due;  // by repeat; none where nothing is exchanged within a step
     std::vector<Param> params;
     std::vector<Coef> coefs;
     std::vector<Field> fields;  // lets, too

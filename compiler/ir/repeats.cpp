@@ -99,6 +99,16 @@ std::int64_t times_in_step(const Statement& statement) {
     return times;
 }
 
+std::int64_t iterations_in_step(const Program& program, int repeat) {
+    const auto is_its = [&](const Statement& statement) { return is_within(statement, repeat); };
+    std::int64_t iterations = 1;
+    for (const Repeat& each : repeats_of(*std::ranges::find_if(program.statements, is_its))) {
+        iterations *= each.count;
+        if (each.number == repeat) break;
+    }
+    return iterations;
+}
+
 bool has_repeats(const Program& program) {
     return std::ranges::any_of(program.statements,
                                [](const Statement& each) { return repeat_of(each) != nullptr; });

@@ -24,8 +24,9 @@ std::size_t end_of_repeat(const Program& program, std::size_t first, std::size_t
 // The index of the first statement of the repeat that has the one at `last`; `last` where that is of none.
 std::size_t first_of_repeat(const Program& program, std::size_t last, std::size_t depth = 0);
 
-// How many times a step does the statement.
+// How many times a step does the statement, and how many iterations of a repeat it does; at most.
 std::int64_t times_in_step(const Statement& statement);
+std::int64_t iterations_in_step(const Program& program, int repeat);  // its number
 
 // What a statement copies to its target as it ends an iteration, so that exchanging the two does as well: all
 // of a field with equal halos and the same boundaries, which nothing but this writes within the repeat, and

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/constants.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/noise.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_arithmetic.h"
@@ -75,6 +76,8 @@ std::vector<std::int64_t>& RowEvaluator::cells_of<std::int64_t>(ExprId id) {
 RowEvaluator::RowEvaluator(const Program& program, const Extent& extent, Arithmetic arithmetic,
                            const std::vector<ExprId>& roots)
     : program_(program), extent_(extent), exact_(exact_values(program)), arithmetic_(arithmetic) {
+    if (program.window.is_part() && has_coarse_grids(program))  // a row does not say of which grid it is
+        throw InternalError("parts of several grids are not interpreted");
     const std::size_t n = program.exprs.size();
     std::vector<ExprId> all = roots;
     for (const Axis& axis : program.axes)

@@ -11,7 +11,8 @@
 namespace halo::ir {
 
 // Where a program computes a part of a larger grid, by axis: idx, pos and noise are those of the whole grid,
-// and so is len. Regions and boundaries count from the part's own faces.
+// and so is len. Regions and boundaries count from the part's own faces. A part has whole cells of each
+// coarser grid, but for those at the high end that lie in none.
 struct Window {
     struct Along {
         ParamId first;   // the index, on the whole grid, of the part's first cell; below 0 where that wraps

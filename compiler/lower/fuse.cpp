@@ -399,7 +399,9 @@ private:
 
     bool can_be_loop(const rt::RepeatPlan& repeat, std::size_t index) const {
         const auto first = static_cast<std::size_t>(repeat.first);
-        if (repeat.until || repeat.count == 1 || rt::block_of_repeat(plan_, index) != nullptr) return false;
+        if (repeat.until || repeat.count == 1 || !repeat.ghosts_due.empty() ||
+            rt::block_of_repeat(plan_, index) != nullptr)
+            return false;
         for (auto k = first; std::cmp_less(k, repeat.past); ++k)
             if (threads_for(k) == 0 || threads_for(k) != threads_for(first) ||
                 plan_.kernels[k].steps != plan_.kernels[first].steps)

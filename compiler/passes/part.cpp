@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "compiler/ir/analysis.h"
@@ -90,7 +91,7 @@ std::int64_t place_of(const Region::Bound& bound, std::int64_t whole, std::int64
 
 // Clips a range to the part and counts it from the part's own faces. keeps: cells that the statement's
 // margins leave out keep what they held, as where the statement is for a part of the grid. So the range stays
-// one.
+// one. part: in cells of the statement's grid.
 Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis, bool keeps) {
     const std::int64_t extent = part.extent[axis];
     const bool has_low = part.first[axis] == 0;
@@ -109,6 +110,17 @@ Region::Range range_of_part(const Region::Range& range, const Part& part, std::s
     return result;
 }
 
+// In cells of a grid that is so much coarser, of which no cell lies in two parts.
+Part on_grid(Part part, int factor) {
+    for (std::size_t axis = 0; axis < part.cut.size(); ++axis) {
+        if (!part.cut[axis]) continue;
+        part.whole[axis] /= factor;
+        part.first[axis] /= factor;
+        part.extent[axis] /= factor;
+    }
+    return part;
+}
+
 }  // namespace
 
 bool is_periodic(const ir::Program& program, int axis) {
@@ -118,8 +130,6 @@ bool is_periodic(const ir::Program& program, int axis) {
 }
 
 std::string why_uncut(const ir::Program& program, int axis) {
-    if (ir::has_coarse_grids(program))
-        return std::string(ir::kSeveralGrids) + ", and pieces are cut from one grid alone yet";
     for (const ir::Statement& statement : program.statements) {
         const ir::LineSweep* const sweep = ir::sweep_of(statement);
         if (sweep != nullptr && sweep->goes_along(axis))
@@ -142,7 +152,7 @@ std::string why_uncut(const ir::Program& program, int axis) {
 
 ir::Program program_of_part(ir::Program program, const Part& part) {
     const bool is_cut = std::ranges::any_of(part.cut, [](bool along) { return along; });
-    if (is_cut) program.ghosts_due = ir::ghosts_due(program);  // of all statements, so the same in all parts
+    if (is_cut) program = ir::with_exchanges(std::move(program));  // of all statements: alike in all parts
     for (int axis = 0; axis < program.rank(); ++axis) {
         const auto along = static_cast<std::size_t>(axis);
         if (!part.cut[along]) continue;
@@ -152,15 +162,17 @@ ir::Program program_of_part(ir::Program program, const Part& part) {
         const ir::ParamId length = add_param(program, name + "_length", part.whole[along]);
         program.window.axes[along] = ir::Window::Along{first, length, wraps};
         if (wraps) continue;
-        for (ir::Statement& statement : program.statements)
+        for (ir::Statement& statement : program.statements) {
+            const Part own = on_grid(part, ir::grid_factor(program, statement));
             std::visit(
                 [&](auto& node) {
                     if constexpr (requires { node.region; })
                         node.region.ranges[along] =
-                            range_of_part(node.region.ranges[along], part, along,
+                            range_of_part(node.region.ranges[along], own, along,
                                           node.margins != ir::Margins{} && !node.region.is_whole());
                 },
                 statement);
+        }
     }
     return program;
 }

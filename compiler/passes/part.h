@@ -32,7 +32,8 @@ std::string why_uncut(const ir::Program& program, int axis);
 // Coordinates, lengths and noise become those of the whole grid (ir::Window), by params with the part's
 // numbers as defaults, so that parts that differ in nothing else have the same code. Regions that count from
 // a face which the part has not count from one of its own, or are empty. Contract: why_uncut() is empty for
-// the axes that are cut.
+// the axes that are cut, and parts begin and end between cells of all grids (ir::common_cells()), or with the
+// grid.
 ir::Program program_of_part(ir::Program program, const Part& part);
 
 }  // namespace halo::passes

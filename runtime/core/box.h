@@ -36,7 +36,8 @@ inline Box whole_box(const Extent& extent) {
     return {{}, extent};
 }
 
-// The cells of a field that are those of a box of the grid. Of a coarser grid, of a box of all cells.
+// The cells of a field that are those of a box of the grid. Of a coarser grid, of a box that begins between
+// two of its cells, and ends so or with the grid.
 inline Box box_of_field(const FieldGrid& field, Box box) {
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
         const std::int64_t some = box.end[axis] > box.begin[axis] ? 1 : 0;

@@ -88,6 +88,7 @@ void for_volumes(const Geometry& cells, const Work& work) {
 struct LevelArray {
     void* array = nullptr;     // its first element
     std::int64_t element = 0;  // bytes of a cell
+    int factor = 1;            // of its grid (FieldGrid::factor)
 };
 
 // What the address of cell (0,0,0) is a multiple of, in elements.

@@ -16,8 +16,13 @@ namespace {
 // along the second each plane a few rows.
 constexpr std::array<double, kMaxRank> kCost{4.0, 1.2, 1.0, 1.0};
 
-std::int64_t cut_at(std::int64_t extent, int number, int count) {
-    return extent * number / count;
+std::int64_t cut_at(std::int64_t extent, std::int64_t unit, int number, int count) {
+    return number == count ? extent : extent / unit * number / count * unit;
+}
+
+// Cells that a piece has of its own along an axis, at least.
+std::int64_t least_own(const Grid& grid, const Depths& ghosts, std::size_t axis) {
+    return std::max({ghosts[axis][0], ghosts[axis][1], grid.unit});
 }
 
 // Finds a piece that is too thin for the ghosts, as a sentence; nothing where all fit.
@@ -27,12 +32,16 @@ std::optional<std::string> find_thin(const Decomposition& cut, const Depths& gho
         for (int axis = 0; axis < cut.grid.rank; ++axis) {
             if (!cut.is_cut(axis)) continue;
             const auto along = static_cast<std::size_t>(axis);
-            const std::int64_t deep = std::max<std::int64_t>({ghosts[along][0], ghosts[along][1], 1});
+            const std::int64_t deep = least_own(cut.grid, ghosts, along);
             if (piece.own(axis) >= deep) continue;
             return fmt::format(
                 "{} pieces along {} would have {} of its {} cells each, and each needs {} of "
-                "its neighbour",
-                cut.counts[along], axes[along], piece.own(axis), cut.grid.extent[along], deep);
+                "its neighbour{}",
+                cut.counts[along], axes[along], piece.own(axis), cut.grid.extent[along], deep,
+                cut.grid.unit > 1
+                    ? fmt::format(", as pieces are cut between the cells of all grids, every {}",
+                                  cut.grid.unit)
+                    : "");
         }
     return std::nullopt;
 }
@@ -51,9 +60,10 @@ Decomposition cut_into(const Grid& grid, const Lengths& counts, const Depths& gh
             const int count = counts[axis], place = rest % count;
             rest /= count;
             piece.place[axis] = place;
-            piece.begin[axis] = cut_at(grid.extent[axis], place, count);
-            piece.end[axis] = cut_at(grid.extent[axis], place + 1, count);
+            piece.end[axis] = grid.extent[axis];
             if (count == 1) continue;
+            piece.begin[axis] = cut_at(grid.extent[axis], grid.unit, place, count);
+            piece.end[axis] = cut_at(grid.extent[axis], grid.unit, place + 1, count);
             if (place > 0 || grid.wraps[axis]) piece.ghosts[axis][0] = ghosts[axis][0];
             if (place + 1 < count || grid.wraps[axis]) piece.ghosts[axis][1] = ghosts[axis][1];
         }
@@ -118,6 +128,21 @@ int Decomposition::beside(int piece, int axis, int side) const {
     return number;
 }
 
+Decomposition Decomposition::of_grid(int factor) const {
+    Decomposition coarse = *this;
+    coarse.grid.unit /= factor;
+    for (std::size_t axis = 0; std::cmp_less(axis, grid.rank); ++axis) {
+        coarse.grid.extent[axis] /= factor;
+        for (Piece& piece : coarse.pieces) {
+            piece.begin[axis] /= factor;
+            piece.end[axis] /= factor;
+            for (std::int64_t& deep : piece.ghosts[axis])
+                deep /= factor;
+        }
+    }
+    return coarse;
+}
+
 Decomposition decompose(const Grid& grid, const Lengths& counts, const Depths& ghosts,
                         const std::vector<std::string>& axes) {
     Decomposition cut = cut_into(grid, counts, ghosts);
@@ -154,14 +179,13 @@ Decomposition choose_decomposition(const Grid& grid, int count, const Depths& gh
     int most = 1;
     for (std::size_t axis = 0; axis < kMaxRank; ++axis)
         if (may[axis])
-            most = std::max(
-                most, static_cast<int>(std::min<std::int64_t>(
-                          grid.extent[axis] / std::max<std::int64_t>({ghosts[axis][0], ghosts[axis][1], 1}),
-                          1 << 20)));
+            most = std::max(most, static_cast<int>(std::min<std::int64_t>(
+                                      grid.extent[axis] / least_own(grid, ghosts, axis), 1 << 20)));
     throw Error(
         ErrorCode::bad_argument,
         fmt::format("this grid cannot be cut into {} pieces{}; {}", count, why.empty() ? "" : ": " + why,
-                    most > 1 ? fmt::format("it can be cut into {}", most) : "use one device"));
+                    (most > 1 ? fmt::format("it can be cut into {}", most) : "use one device") +
+                        (grid.unit > 1 ? ", or have fewer grids" : "")));
 }
 
 }  // namespace halo::rt

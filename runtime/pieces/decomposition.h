@@ -22,6 +22,9 @@ struct Grid {
     int rank = 1;
     Extent extent{};
     std::array<bool, kMaxRank> wraps{};  // periodic: the last piece along the axis is beside the first
+    // Pieces begin at multiples of so many cells, so that cells of coarser grids lie in one piece; along axes
+    // that wrap the extent is one, too. Ghosts are as deep as such multiples.
+    std::int64_t unit = 1;
 };
 
 struct Piece {
@@ -50,6 +53,8 @@ struct Decomposition {
     std::optional<int> axis_cut_besides_last() const;
     // The number of the piece beside `piece`; -1 where there is none.
     int beside(int piece, int axis, int side) const;
+    // The same pieces, in cells of a grid so many times coarser, of which the unit is a multiple.
+    Decomposition of_grid(int factor) const;
 };
 
 // How many pieces along each axis: `counts` of them, their own cells as equal as can be. Throws Error

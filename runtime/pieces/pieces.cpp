@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -58,7 +59,11 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     const LaunchPlan& plan = sessions_.front()->plan();
     if (cut_.count() > 1) check_reductions(cut_, plan);
     wait_in_step_ = sessions_.front()->reads_reductions() || sessions_.front()->exchanges_in_step();
-    transfers_ = transfers(cut_, plan.halo);
+    add_grid(1);
+    for (const FieldPlan& field : plan.fields)
+        add_grid(field.grid.factor);
+    for (const KernelPlan& kernel : plan.kernels)
+        add_grid(kernel.domain.factor);
     for (const std::string& name : options_.carried) {
         const FieldPlan* field = find_field(name);
         if (field == nullptr) continue;
@@ -68,6 +73,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
         carried.name = field->name;
         carried.components = {field, static_cast<std::size_t>(field->interleave)};
         carried.element = size_of(field->type) * field->interleave;
+        carried.factor = field->grid.factor;
         carried.levels = static_cast<int>(std::min<std::int64_t>(options_.interval, field->history + 1));
         carried_.push_back(carried);
     }
@@ -83,6 +89,17 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     // Connects ranks before any step, so that errors show at the start; nothing has to be exchanged yet.
     exchange();
     transport_->wait();
+}
+
+void Pieces::add_grid(int factor) {
+    if (std::ranges::find(grids_, factor, &OfGrid::factor) != grids_.end()) return;
+    OfGrid grid{factor, cut_.of_grid(factor), {}};
+    grid.transfers = transfers(grid.cut, plan().halo);
+    grids_.push_back(std::move(grid));
+}
+
+const Pieces::OfGrid& Pieces::of_grid(int factor) const {
+    return *std::ranges::find(grids_, factor, &OfGrid::factor);
 }
 
 void Pieces::consider(std::unique_ptr<Transport> other) {
@@ -168,9 +185,9 @@ void Pieces::step_each(std::int64_t count, bool with_results) {
         Session& own = *sessions_.front();
         own.combine_with([this, &own](const std::string& name) {
             transport_->wait();
-            return combined({own.partial_results(name)});
+            return combined(name, {own.partial_results(name)});
         });
-        own.exchange_with([this](const std::vector<LevelArray>& levels) { exchange_within_step({levels}); },
+        own.exchange_with([this](const std::vector<LevelArray>& levels) { transfer({levels}); },
                           mirrors_ghosts_in_step(0));
     }
     for (Session* session : sessions_)
@@ -195,12 +212,12 @@ void Pieces::step_together(std::int64_t count, bool with_results) {
             session.combine_with([this, &rendezvous, &session, i](const std::string& name) {
                 return rendezvous.all_reduce(
                     i, session.partial_results(name),
-                    [this](const std::vector<PartialResults>& parts) { return combined(parts); });
+                    [&](const std::vector<PartialResults>& parts) { return combined(name, parts); });
             });
             session.exchange_with(
                 [this, &rendezvous, &levels, i](const std::vector<LevelArray>& own) {
                     levels[i] = own;
-                    rendezvous.meet([&] { exchange_within_step(levels); });
+                    rendezvous.meet([&] { transfer(levels); });
                 },
                 mirrors_ghosts_in_step(i));
             try {
@@ -237,23 +254,29 @@ void Pieces::synchronize() {
         session->synchronize();
 }
 
-void Pieces::transfer(const std::vector<PieceArrays>& pieces) {
-    for (const std::vector<Transfer>& along : transfers_)
-        if (!along.empty()) transport_->exchange(along, pieces);
-}
-
-void Pieces::exchange_within_step(const std::vector<std::vector<LevelArray>>& levels) {
-    std::vector<PieceArrays> pieces = places();
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        if (levels[i].size() != levels.front().size())
-            throw Error(ErrorCode::internal, "the pieces of a grid exchange different levels within a step");
-        pieces[i].levels = levels[i];
+void Pieces::transfer(const std::vector<std::vector<LevelArray>>& levels) {
+    for (const OfGrid& grid : grids_) {
+        std::vector<PieceArrays> pieces(sessions_.size());
+        std::vector<Geometry> geometries;  // as they are now: sessions may have taken arrays of others
+        for (const Session* session : sessions_)
+            geometries.push_back(geometry_of_grid(grid.factor, session->geometry(), plan().halo));
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            pieces[i].number = static_cast<int>(number(i));
+            pieces[i].device = &sessions_[i]->device();
+            pieces[i].geometry = &geometries[i];
+            std::ranges::copy_if(levels[i], std::back_inserter(pieces[i].levels),
+                                 [&](const LevelArray& level) { return level.factor == grid.factor; });
+            if (pieces[i].levels.size() != pieces.front().levels.size())
+                throw Error(ErrorCode::internal, "the pieces of a grid exchange different levels");
+        }
+        if (pieces.front().levels.empty() && grid.factor != 1) continue;
+        for (const std::vector<Transfer>& along : grid.transfers)
+            if (!along.empty()) transport_->exchange(along, pieces);
     }
-    transfer(pieces);
 }
 
 void Pieces::exchange() {
-    transfer(arrays());
+    transfer(carried_levels());
     good_for_ = options_.interval;
     past_is_due_ = false;
     in_step_ = false;
@@ -278,12 +301,13 @@ void Pieces::ghosts_due() {
 // Whether a mirror at a face of the field shows cells that this process's piece `index` is given, as it has
 // too few itself.
 bool Pieces::mirrors_ghosts(std::size_t index, const FieldPlan& field) const {
+    const Piece& own = of_grid(field.grid.factor).cut.pieces[number(index)];
     for (int axis = 0; axis < cut_.grid.rank; ++axis) {
         const auto along = static_cast<std::size_t>(axis);
         for (std::size_t side = 0; side < 2; ++side)
-            if (cut_.is_cut(axis) && piece(index).ghosts[along][side] == 0 &&
+            if (cut_.is_cut(axis) && own.ghosts[along][side] == 0 &&
                 field.image(axis, static_cast<int>(side)).reflects() &&
-                piece(index).own(axis) <= field.halo[along][side])
+                own.own(axis) <= field.halo[along][side])
                 return true;
     }
     return false;
@@ -295,43 +319,36 @@ bool Pieces::mirrors_ghosts_in_step(std::size_t index) const {
     });
 }
 
-std::vector<PieceArrays> Pieces::places() const {
-    std::vector<PieceArrays> pieces(sessions_.size());
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        pieces[i].number = static_cast<int>(number(i));
-        pieces[i].device = &sessions_[i]->device();
-        pieces[i].geometry = &sessions_[i]->geometry();
-    }
-    return pieces;
-}
-
-std::vector<PieceArrays> Pieces::arrays() const {
-    std::vector<PieceArrays> pieces = places();
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+std::vector<std::vector<LevelArray>> Pieces::carried_levels() const {
+    std::vector<std::vector<LevelArray>> all(sessions_.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
         for (const Carried& field : carried_) {
             const std::vector<void*> levels = sessions_[i]->level_arrays(field.name);
             const int count = past_is_due_ ? 1 + field.components.front().history : field.levels;
             for (std::size_t level = 0; level < static_cast<std::size_t>(count); ++level)
-                pieces[i].levels.push_back({levels[level], field.element});
+                all[i].push_back({levels[level], field.element, field.factor});
         }
     }
-    return pieces;
+    return all;
 }
 
 // Combines partial results plane by plane along the last axis, in the order of the whole grid; ghosts do not
 // count.
-double Pieces::combined(const std::vector<PartialResults>& parts) const {
+double Pieces::combined(const std::string& name, const std::vector<PartialResults>& parts) const {
     if (cut_.count() == 1) return parts.front().combined();
+    const ReductionPlan& reduction = *std::ranges::find(plan().reductions, name, &ReductionPlan::name);
+    const KernelPlan& kernel = plan().kernels[static_cast<std::size_t>(reduction.kernel)];
+    const std::vector<Piece>& pieces = of_grid(kernel.domain.factor).cut.pieces;
     const int last = cut_.grid.rank - 1;
     const auto along = static_cast<std::size_t>(last);
     PartialResults all;
     all.op = parts.front().op;
     all.square_root = parts.front().square_root;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::int64_t of_plane =
-            static_cast<std::int64_t>(parts[i].values.size()) / piece(i).cells(last);
-        const auto begin = parts[i].values.begin() + piece(i).ghosts[along][0] * of_plane;
-        all.values.insert(all.values.end(), begin, begin + piece(i).own(last) * of_plane);
+        const Piece& own = pieces[number(i)];
+        const std::int64_t of_plane = static_cast<std::int64_t>(parts[i].values.size()) / own.cells(last);
+        const auto begin = parts[i].values.begin() + own.ghosts[along][0] * of_plane;
+        all.values.insert(all.values.end(), begin, begin + own.own(last) * of_plane);
     }
     if (!is_shared()) return all.combined();
     const auto* const bytes = reinterpret_cast<const char*>(all.values.data());
@@ -381,7 +398,7 @@ double Pieces::reduction(const std::string& name) {
     std::vector<PartialResults> parts;
     for (Session* session : sessions_)
         parts.push_back(session->partial_results(name));
-    return combined(parts);
+    return combined(name, parts);
 }
 
 }  // namespace halo::rt

@@ -11,6 +11,9 @@
 // Within a step pieces wait for each other where it reads a reduction, and after each iteration of a repeat,
 // to exchange what that leaves (RepeatPlan::ghosts_due).
 //
+// A piece has the same cells on coarser grids: it begins between cells of all of them (Grid::unit), and its
+// ghosts are as deep on each. Levels of each grid are exchanged by transfers of its own.
+//
 // Host arrays are those of the whole grid, dense, x fastest. Each session runs the program of its part, with
 // the piece's extents. Devices work side by side as far as they do not wait for each other: all their work is
 // queued by the calling thread, one thread at a time.
@@ -133,9 +136,8 @@ private:
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
     double seconds_of_exchange();
-    void transfer(const std::vector<PieceArrays>& pieces);
     // levels: by this process's pieces, the same for all.
-    void exchange_within_step(const std::vector<std::vector<LevelArray>>& levels);
+    void transfer(const std::vector<std::vector<LevelArray>>& levels);
     bool mirrors_ghosts(std::size_t index, const FieldPlan& field) const;
     bool mirrors_ghosts_in_step(std::size_t index) const;
     // pieces_blocks.cpp
@@ -156,15 +158,25 @@ private:
     void join_streams();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count, bool with_results);
-    double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
+    // Of a reduction, by this process's pieces.
+    double combined(const std::string& name, const std::vector<PartialResults>& parts) const;
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
-    std::vector<PieceArrays> places() const;                           // without levels
-    std::vector<PieceArrays> arrays() const;
+    std::vector<std::vector<LevelArray>> carried_levels() const;
+
+    // A grid of the program's: the pieces in its cells, and what they give each other.
+    struct OfGrid {
+        int factor = 1;
+        Decomposition cut;
+        std::array<std::vector<Transfer>, kMaxRank> transfers;
+    };
+    void add_grid(int factor);
+    const OfGrid& of_grid(int factor) const;
 
     struct Carried {  // an array
         std::string name;
         std::span<const FieldPlan> components;  // that it holds; the first has its name
         std::int64_t element = 0;               // bytes of a cell
+        int factor = 1;                         // of its grid
         int levels = 1;                         // that are given: older ones were, when they were younger
     };
 
@@ -176,7 +188,7 @@ private:
     std::unique_ptr<Transport> transport_;
     std::vector<TransportTime> transports_;
     PiecesOptions options_;
-    std::array<std::vector<Transfer>, kMaxRank> transfers_;
+    std::vector<OfGrid> grids_;  // the grid itself comes first
     std::vector<Carried> carried_;
     std::vector<bool> mirrors_ghosts_;  // by session
     std::int64_t good_for_ = 0;         // steps that the ghosts are

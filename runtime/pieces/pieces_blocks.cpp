@@ -74,7 +74,7 @@ std::string Pieces::why_not_direct() const {
     if (!uneven.empty()) return uneven;
     for (const Session* session : sessions_)
         if (!session->stores_ghosts()) return "a kernel stores no ghosts at the neighbours";
-    for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
+    for (const Transfer& transfer : of_grid(1).transfers[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
         Device& from = sessions_[static_cast<std::size_t>(transfer.from)]->device();
         Device& to = sessions_[static_cast<std::size_t>(transfer.to)]->device();
         if (!from.can_write_to(to)) return "a device has no way into another's memory";
@@ -91,7 +91,7 @@ void Pieces::choose_scheme() {
     if (options_.scheme == ExchangeScheme::asynchronous || !why_not_direct().empty()) return;
     scheme_ = ExchangeScheme::direct;
     const auto along = static_cast<std::size_t>(cut_.grid.rank - 1);
-    for (const Transfer& transfer : transfers_[along]) {
+    for (const Transfer& transfer : of_grid(1).transfers[along]) {
         Session& from = *sessions_[static_cast<std::size_t>(transfer.from)];
         Session& to = *sessions_[static_cast<std::size_t>(transfer.to)];
         const int side = transfer.target[along] == 0 ? 1 : 0;  // of `from`, where `to` is

@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "compiler/driver/planning/pieces_plan.h"
 #include "compiler/ir/repeats.h"
+#include "cut_engines.h"
 #include "emulated_device.h"
 #include "emulator.h"
 #include "load_cpp.h"
@@ -138,40 +139,6 @@ TEST_CASE("random repeats in pieces, until reductions say so") {
         2);
     CHECK(cut * 4 >= seeds.count);
 }
-
-namespace {
-
-// What a program says otherwise in so many pieces that exchange every step, on the CPU and on emulated CUDA.
-std::string difference_in_pieces(const std::string& text, const Extent& extent, const rt::Lengths& counts) {
-    const ir::Program program = load_program(text);
-    const Reference reference(program, extent, 5, 1);
-    const driver::CutRules rules = driver::cut_rules(program, extent);
-    const rt::Decomposition cut = rt::decompose(rules.grid, counts, rules.ghosts(1), {"x", "y", "z"});
-    const std::unique_ptr<rt::Device> cpu = rt::make_cpu_device(1);
-    emulator::EmulatedDevice emulated;
-    for (rt::Device* device : {cpu.get(), static_cast<rt::Device*>(&emulated)}) {
-        std::vector<rt::Session> sessions;
-        std::vector<rt::Session*> pointers;
-        sessions.reserve(cut.pieces.size());
-        for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
-            const ir::Program piece = driver::program_of_piece(program, cut, i);
-            const bool is_cpu = device == cpu.get();
-            const lower::Lowered lowered =
-                is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {schedules_by_plane(piece)});
-            sessions.emplace_back(
-                lowered.plan, cut.pieces[i].extent(), *device,
-                is_cpu ? load_cpp_unoptimized(lowered, *device) : load_cuda(lowered, *device),
-                rt::SessionOptions{.poison = true});
-            pointers.push_back(&sessions.back());
-        }
-        rt::Pieces pieces(cut, pointers, {1, rules.carried_names()});
-        const std::string wrong = difference(reference, pieces, [&] { pieces.step(reference.steps); }, 0);
-        if (!wrong.empty()) return wrong;
-    }
-    return "";
-}
-
-}  // namespace
 
 // Shrunk from random programs: a piece of two rows has no third one that the mirror shows; it has one as a
 // ghost, which the exchange writes after the mirror was made; and cells next to the cut were left as they

@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/reach.h"
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/lower.h"
 #include "runtime/core/plan_check.h"
@@ -14,12 +15,15 @@ using namespace halo;
 
 namespace {
 
-lower::Lowered lowered_with_fuse(const std::string& statements, int fuse,
-                                 const halo::rt::Lengths& threads = {8, 4, 1}) {
-    const ir::Program program = test::load_program(
+ir::Program fields_and(const std::string& statements) {
+    return test::load_program(
         "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    field a, b, c: f64 { boundary fixed 0 "
         "}\n" +
         statements + "}\n");
+}
+
+lower::Lowered lowered_with_fuse(const ir::Program& program, int fuse,
+                                 const halo::rt::Lengths& threads = {8, 4, 1}) {
     schedule::Schedule schedule;
     schedule.threads = threads;
     schedule.strategy = schedule::Direct{0, fuse};
@@ -28,6 +32,11 @@ lower::Lowered lowered_with_fuse(const std::string& statements, int fuse,
     CHECK(kernel::verify(lowered.kernels) == std::vector<std::string>{});
     rt::check_plan(lowered.plan);
     return lowered;
+}
+
+lower::Lowered lowered_with_fuse(const std::string& statements, int fuse,
+                                 const halo::rt::Lengths& threads = {8, 4, 1}) {
+    return lowered_with_fuse(fields_and(statements), fuse, threads);
 }
 
 std::vector<std::string> kernels_of(const rt::LaunchPlan& plan) {
@@ -92,4 +101,14 @@ TEST_CASE("a repeat of fused stages is a loop of the kernel, and others keep the
     // Two turns of two iterations, of which one is with the arrays exchanged, then the fifth and the copy;
     // and what stands before and behind the repeat.
     CHECK(plan.plan.kernels.front().stands_for == 6 + 2);
+}
+
+// Shrunk: the loop went through all iterations on the ghosts that the first one had.
+TEST_CASE("a repeat after each iteration of which pieces exchange stays one") {
+    const std::string repeat = "    repeat k to 5 { a[k+1] = a[k][x-1] + u }\n    u[t+1] = a[t+1]\n";
+    CHECK(lowered_with_fuse(repeat, 64).plan.repeats.empty());
+    const lower::Lowered in_pieces = lowered_with_fuse(ir::with_exchanges(fields_and(repeat)), 64);
+    REQUIRE(in_pieces.plan.repeats.size() == 1);
+    CHECK(in_pieces.plan.repeats.front().count == 5);
+    CHECK(in_pieces.plan.repeats.front().ghosts_due.size() == 1);
 }

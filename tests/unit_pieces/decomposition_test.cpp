@@ -64,6 +64,27 @@ TEST_CASE("ghosts lie where there is a neighbour") {
     CHECK(whole.pieces[0].extent()[0] == 12);
 }
 
+TEST_CASE("pieces of several grids begin between cells of all of them") {
+    const Grid grid{2, {9, 29, 1}, {}, 8};
+    const Decomposition cut = decompose(grid, {1, 3, 1}, ghosts(8), kAxes);
+    CHECK(cut.pieces[0].end[1] == 8);
+    CHECK(cut.pieces[1].begin[1] == 8);
+    CHECK(cut.pieces[1].ghosts[1] == std::array<std::int64_t, 2>{8, 8});
+    CHECK(cut.pieces[2].begin[1] == 16);
+    CHECK(cut.pieces[2].end[1] == 29);
+    const Decomposition coarse = cut.of_grid(4);
+    CHECK(coarse.grid.extent == Extent{2, 7, 1});
+    CHECK(coarse.pieces[0].extent() == Extent{2, 4, 1});
+    CHECK(coarse.pieces[1].first(1) == 0);
+    CHECK(coarse.pieces[1].extent() == Extent{2, 6, 1});
+    CHECK(coarse.pieces[2].own(1) == 3);
+    const std::string none =
+        message_of([&] { choose_decomposition(grid, 4, ghosts(8), {false, true, false}, kAxes); });
+    CHECK(
+        none.find("cut between the cells of all grids, every 8; it can be cut into 3, or have fewer grids") !=
+        std::string::npos);
+}
+
 TEST_CASE("what cannot be cut is said with the figures") {
     const Grid grid{2, {100, 10, 1}, {}};
     const std::string thin = message_of([&] { decompose(grid, {1, 4, 1}, ghosts(3), kAxes); });

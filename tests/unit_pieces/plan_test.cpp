@@ -77,7 +77,7 @@ TEST_CASE("what a repeat leaves is exchanged after each iteration, and nothing e
             names.push_back(program[level.field].name);
         return names;
     };
-    const std::vector<ir::GhostsDue> due = ir::ghosts_due(program);
+    const std::vector<ir::GhostsDue> due = ir::with_exchanges(program).ghosts_due;
     REQUIRE(due.size() == 2);
     CHECK(names_in(due[0]) == std::vector<std::string>{"u"});
     CHECK(names_in(due[1]) == std::vector<std::string>{"w"});
@@ -94,6 +94,33 @@ TEST_CASE("what a repeat leaves is exchanged after each iteration, and nothing e
     CHECK(plan.interval == 1);
     CHECK(plan.steps_at_once == 1);
     CHECK(plan.step_bytes > 0);
+}
+
+TEST_CASE("what is read of other grids counts in cells of each, and ghosts are whole cells of all") {
+    const ir::Program program = analyze_text(R"(stencil levels(x, y) {
+        field u: f64 { boundary clamp }
+        field e: f64 on coarse(2) { boundary clamp }
+        field c: f32 on coarse(4) { boundary clamp }
+        e = (u[2*x, 2*y] + u[2*x+1, 2*y+1]) / 2
+        repeat k to 9 { c[k+1] = (c[k, y-1] + c[k, y+1]) / 4 + e[2*x, 2*y+1] / 4 }
+        u[t+1] = u + c[x/4, (y-1)/4] + e[x/2, (y+1)/2] + u[y-1]
+    }
+    )");
+    const CutRules rules = cut_rules(program, {64, 64, 1});
+    CHECK(rules.grid.unit == 4);
+    // c is read beside its own cell, and no exchange of u or e is needed with ghosts as deep as that.
+    CHECK(rules.ghosts(1)[1] == std::array<std::int64_t, 2>{4, 4});
+    CHECK(rules.ghosts(3)[1] == std::array<std::int64_t, 2>{12, 12});
+    CHECK(rules.carried_names() == std::vector<std::string>{"u", "c"});
+    REQUIRE(rules.iterated.size() == 1);
+    CHECK(rules.iterated[0].factor == 4);
+    CHECK(rules.iterated[0].times == 9);
+    CHECK(rules.iterated[0].bytes == 4);
+    const PiecesPlan plan = plan_of(program, {64, 64, 1}, 4);
+    for (const rt::Piece& piece : plan.cut.pieces)
+        CHECK(piece.begin[1] % 4 == 0);
+    CHECK_THROWS_AS(plan_of(program, {8, 8, 1}, 3), rt::Error);
+    CHECK(cut_rules(program, {8, 8, 1}).may[1]);
 }
 
 TEST_CASE("programs that share levels are cut alike, along axes that all may be cut along") {
@@ -155,17 +182,18 @@ TEST_CASE("axes that cannot be cut are named with the reason") {
                                      {64, 64, 1});
     CHECK_FALSE(mixed.may[0]);
     CHECK(mixed.why_not[0].find("`v` is not periodic along x") != std::string::npos);
-    const CutRules nested = cut_rules(analyze_text(R"(stencil nested(x, y) {
-        field u: f32 { boundary fixed 0 }
-        field e: f32 on coarse(2)
-        repeat k to 3 { u[k+1] = u[k, x-1] + u[k, y+1] }
-        e = u[t+1, 2*x, 2*y]
+    const CutRules coarse = cut_rules(analyze_text(R"(stencil coarse(x, y) {
+        field u: f32 { boundary x periodic, y clamp }
+        field e: f32 on coarse(4)
+        e = u[4*x-1, 4*y]
+        u[t+1] = u[x-1] / 2
     }
     )"),
-                                      {64, 64, 1});
-    CHECK_FALSE(nested.may[0]);
-    CHECK_FALSE(nested.may[1]);
-    REQUIRE(nested.why_not.size() == 1);
+                                      {62, 62, 1});
+    CHECK(coarse.may[1]);
+    CHECK(coarse.why_not ==
+          std::vector<std::string>{
+              "x: it is periodic, and its 62 cells are no multiple of 4, as cells of all grids are"});
     const ir::Program line = analyze_text(R"(stencil line(x) {
         field u: f32 { boundary clamp }
         u[t+1] = u[x-1]

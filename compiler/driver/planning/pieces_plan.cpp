@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
@@ -37,25 +39,26 @@ std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     for (std::size_t i = 0; i < carried.size(); ++i) {
         const ir::Field& field = program.fields[i];
         if (carried[i])
-            result.push_back(
-                {field.name, rt::size_of(lower::element_type(field.storage)), field.history + 1});
+            result.push_back({field.name, rt::size_of(lower::element_type(field.storage)), field.history + 1,
+                              field.grid.factor});
     }
     return result;
 }
 
 std::vector<CutRules::Iterated> iterated_levels(const ir::Program& program) {
     std::vector<CutRules::Iterated> result;
-    for (const ir::GhostsDue& due : ir::ghosts_due(program)) {
-        const auto is_own = [&](const ir::Statement& statement) {
-            const ir::Repeat* const own = ir::repeat_of(statement);
-            return own != nullptr && own->number == due.repeat;
-        };
-        CutRules::Iterated iterated;
-        iterated.times = ir::times_in_step(*std::ranges::find_if(program.statements, is_own));
-        iterated.levels = static_cast<int>(due.levels.size());
-        for (const ir::Level& level : due.levels)
-            iterated.bytes += rt::size_of(lower::element_type(program[level.field].storage));
-        result.push_back(iterated);
+    for (const ir::GhostsDue& due : program.ghosts_due) {
+        const std::size_t first = result.size();
+        const std::int64_t times = ir::iterations_in_step(program, due.repeat);
+        for (const ir::Level& level : due.levels) {
+            const ir::Field& field = program[level.field];
+            auto own = std::find_if(
+                result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
+                [&](const CutRules::Iterated& each) { return each.factor == field.grid.factor; });
+            if (own == result.end()) own = result.insert(own, {times, field.grid.factor, 0, 0});
+            own->bytes += rt::size_of(lower::element_type(field.storage));
+            ++own->levels;
+        }
     }
     return result;
 }
@@ -102,19 +105,27 @@ StepTimes times_of(const ir::Program& program, const Extent& extent, const Piece
 
 void predict_plan(PiecesPlan& plan, const CutRules& rules, const StepTimes& times, const Network& network,
                   bool is_one_process) {
-    ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme,
-                          is_one_process ? plan.cut.count() : 1};
-    for (const CutRules::Carried& carried : rules.carried)
-        exchange.copies += static_cast<int>(std::min<std::int64_t>(plan.interval, carried.levels));
-    const Prediction predicted = predict(plan.cut, times.of(plan.interval), exchange, network);
-    plan.exchange_bytes = predicted.exchange_bytes;
-    plan.step_seconds = predicted.own;
-    plan.ghost_seconds = predicted.ghosts;
-    plan.exchange_seconds = predicted.exchange;
+    const ExchangePlan none{plan.interval, 0, 0, plan.scheme, is_one_process ? plan.cut.count() : 1};
+    std::map<int, ExchangePlan> exchanges{{1, none}};  // by the grid's factor
+    for (const CutRules::Carried& carried : rules.carried) {
+        const std::int64_t levels = std::min(plan.interval, carried.levels);  // older ones came before
+        ExchangePlan& own = exchanges.try_emplace(carried.factor, none).first->second;
+        own.bytes_of_cell += carried.element * levels;
+        own.copies += static_cast<int>(levels);
+    }
+    for (const auto& [factor, exchange] : exchanges) {
+        const Prediction of_grid =
+            predict(plan.cut.of_grid(factor), times.of(plan.interval), exchange, network);
+        plan.exchange_bytes += of_grid.exchange_bytes;
+        plan.exchange_seconds += of_grid.exchange;
+        if (factor > 1) continue;
+        plan.step_seconds = of_grid.own;
+        plan.ghost_seconds = of_grid.ghosts;
+    }
     for (const CutRules::Iterated& iterated : rules.iterated) {
         const ExchangePlan within{1, iterated.bytes, iterated.levels, rt::ExchangeScheme::synchronous,
-                                  exchange.pieces_of_host};
-        const Prediction once = predict(plan.cut, times.single, within, network);
+                                  none.pieces_of_host};
+        const Prediction once = predict(plan.cut.of_grid(iterated.factor), times.single, within, network);
         plan.step_bytes += iterated.times * once.exchange_bytes;
         plan.exchange_seconds += static_cast<double>(iterated.times) * once.exchange;
     }
@@ -198,22 +209,18 @@ std::string scheme_words(rt::ExchangeScheme scheme) {
 
 }  // namespace
 
-// Ghosts are as deep as both need it: the last step's results may read further than its states.
+// Ghosts are as deep as both need it: the last step's results may read further than its states. On several
+// grids each step takes whole cells of all of them.
 rt::Depths CutRules::ghosts(std::int64_t interval) const {
     rt::Depths depths{};
+    const auto whole = [&](std::int64_t cells) { return (cells + grid.unit - 1) / grid.unit * grid.unit; };
     for (std::size_t axis = 0; axis < depths.size(); ++axis)
-        for (std::size_t side = 0; side < 2; ++side)
-            depths[axis][side] = (interval - 1) * reach.states[axis][side] +
-                                 std::max(reach.states[axis][side], reach.results[axis][side]);
+        for (std::size_t side = 0; side < 2; ++side) {
+            const std::int64_t of_states = whole(reach.states[axis][side]);
+            depths[axis][side] =
+                (interval - 1) * of_states + std::max(of_states, whole(reach.results[axis][side]));
+        }
     return depths;
-}
-
-// Counts the levels that are exchanged: older ones were received when they were younger.
-std::int64_t CutRules::bytes_of_cell(std::int64_t interval) const {
-    std::int64_t bytes = 0;
-    for (const Carried& field : carried)
-        bytes += field.element * std::min(interval, field.levels);
-    return bytes;
 }
 
 std::vector<std::string> CutRules::carried_names() const {
@@ -227,9 +234,11 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
     CutRules rules;
     rules.grid.rank = program.rank();
     rules.grid.extent = extent;
-    rules.reach = ir::step_reach(program);
+    rules.grid.unit = ir::common_cells(program);
+    const ir::Program in_pieces = ir::with_exchanges(program);
+    rules.reach = ir::step_reach(in_pieces);
     rules.carried = carried_fields(program);
-    rules.iterated = iterated_levels(program);
+    rules.iterated = iterated_levels(in_pieces);
     const int last = program.rank() - 1;
     for (int axis = 0; axis <= last; ++axis) {
         const auto along = static_cast<std::size_t>(axis);
@@ -240,10 +249,13 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
                   program.axes[static_cast<std::size_t>(last)].name;
         if (why.empty() && ir::reduces(program) && last == 0)
             why = "reductions are added up plane by plane, and a grid of one axis has none";
+        if (why.empty() && rules.grid.wraps[along] && extent[along] % rules.grid.unit != 0)
+            why = fmt::format(
+                "it is periodic, and its {} cells are no multiple of {}, as cells of all grids are",
+                extent[along], rules.grid.unit);
         rules.may[along] = why.empty();
         if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
     }
-    if (ir::has_coarse_grids(program)) rules.why_not = {passes::why_uncut(program, 0)};  // along any axis
     return rules;
 }
 
@@ -254,6 +266,7 @@ CutRules cut_rules(const ir::Program& program, const std::vector<const ir::Progr
         const CutRules rules = cut_rules(*other, extent);
         ir::widen(all.reach.states, rules.reach.states);
         ir::widen(all.reach.results, rules.reach.results);
+        all.grid.unit = std::lcm(all.grid.unit, rules.grid.unit);
         for (std::size_t axis = 0; axis < all.may.size(); ++axis) {
             if (all.may[axis] && rules.may[axis] && all.grid.wraps[axis] != rules.grid.wraps[axis])
                 all.why_not.push_back(fmt::format("{}: `{}` is periodic along it, and `{}` is not",

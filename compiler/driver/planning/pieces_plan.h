@@ -28,11 +28,13 @@ struct CutRules {
         std::string name;
         std::int64_t element = 0;  // bytes of a cell, of one level
         std::int64_t levels = 1;   // that a step reads
+        int factor = 1;            // of its grid
     };
     std::vector<Carried> carried;  // fields that are exchanged
-    // What is exchanged after each iteration of a repeat.
+    // What is exchanged of a grid after each iteration of a repeat.
     struct Iterated {
         std::int64_t times = 1;  // in a step, at most
+        int factor = 1;          // of the grid
         std::int64_t bytes = 0;  // of a cell, of all levels
         int levels = 0;
     };
@@ -40,7 +42,6 @@ struct CutRules {
     std::vector<std::string> carried_names() const;
     // For so many steps between exchanges.
     rt::Depths ghosts(std::int64_t interval) const;
-    std::int64_t bytes_of_cell(std::int64_t interval) const;
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
 // For a cut that is that of the others, too; what is exchanged stays the program's own.

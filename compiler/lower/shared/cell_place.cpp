@@ -13,9 +13,15 @@ Expr grid_index(Context& context, const CellIndex& index, int axis) {
     const Expr& own = index[static_cast<std::size_t>(axis)];
     const auto& along = context.program().window.axes[axis];
     if (!along) return own;
-    const Expr moved = own + context.param(along->first, Type::i32);
+    // The window is in cells of the program's own grid, and begins between cells of all grids.
+    const auto cells = [&](ir::ParamId param) {
+        const Expr of_own_grid = context.param(param, Type::i32);
+        const int factor = context.stage().factor;
+        return factor == 1 ? of_own_grid : of_own_grid / Expr(factor);
+    };
+    const Expr moved = own + cells(along->first);
     if (!along->wraps) return moved;
-    const Expr length = context.param(along->length, Type::i32);
+    const Expr length = cells(along->length);
     return kernel::select(moved < 0, moved + length, kernel::select(moved < length, moved, moved - length));
 }
 

@@ -210,7 +210,7 @@ void SingleSteps::exchange_ghosts(const Step& step, const RepeatPlan& repeat, st
     for (const KernelPlan::Written& due : repeat.ghosts_due) {
         const FieldPlan& field = parts_.setup.plan.fields[static_cast<std::size_t>(due.field)];
         levels.push_back({parts_.launches.level_in_step(due, step.phase, exchanged).array,
-                          size_of(field.type) * field.interleave});
+                          size_of(field.type) * field.interleave, field.grid.factor});
     }
     exchange_(levels);
     for (const KernelPlan::Written& due : repeat.ghosts_due)
