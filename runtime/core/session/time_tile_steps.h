@@ -61,6 +61,7 @@ private:
         Lags lags;  // of the sweeps of the most steps done at once
     };
     bool can_run() const;
+    bool is_in_steps(const KernelPlan& kernel) const;
     void choose();
     TileNeeds needs_of(const std::vector<Sweep>& sweeps, const Lags& lags, int steps) const;
     std::array<bool, kMaxRank> periodic_axes() const;
@@ -69,6 +70,7 @@ private:
 
     Parts& parts_;
     std::optional<Chosen> chosen_;  // at the first step
+    StepRange same_kernels_;        // the steps that it is for
     Trial trial_;
 };
 
