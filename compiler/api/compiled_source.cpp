@@ -184,18 +184,17 @@ std::unique_ptr<HiddenInputs> CompiledSource::hidden_inputs(SimulationState& sim
 
 namespace {
 
-// Launch plans do not say what hidden inputs hold.
-void refuse_bundle_of_stretched(const CheckedProgram& checked) {
-    if (!checked.program.stretched.empty())
+// Launch plans do not say what weights a spacing follows from.
+void refuse_spacing_of_weights(const halo::rt::LaunchPlan& plan, const CheckedProgram& checked) {
+    if (plan.stretched.size() != checked.program.stretched.size())
         throw Error(ErrorCode::spec,
-                    "a bundle is not built yet where a spacing differs from cell to cell; a program from "
-                    "compile() or compile_file() runs it");
+                    "a bundle is not built yet where a spacing is made of a `param coef`; a program from "
+                    "compile() or compile_file() runs it, and params can stand in place of the weights");
 }
 
 }  // namespace
 
 Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, const Grid& grid) {
-    refuse_bundle_of_stretched(checked);
     driver::CodeOptions options = checked.options;
     options.target = driver::offline_target(arch);
     options.extent.reset();
@@ -204,6 +203,7 @@ Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, con
         std::copy(grid.begin(), grid.end(), options.extent->begin());
     }
     const driver::Code text = cuda_text(checked.program, options);
+    refuse_spacing_of_weights(text.lowered.plan, checked);
     const driver::CompiledCode compiled =
         driver::compile_parts(compiler(), text, arch, rt::DiskCache::in_user_folder());
     Variant variant;
@@ -216,8 +216,8 @@ Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, con
 }
 
 HostVariant host_variant(const CheckedProgram& checked) {
-    refuse_bundle_of_stretched(checked);
     driver::Code code = driver::cpu_code(driver::optimize(checked.program, checked.options));
+    refuse_spacing_of_weights(code.lowered.plan, checked);
     HostVariant host;
     host.variant.target = "cpu";
     host.variant.plan = std::move(code.lowered.plan);

@@ -224,6 +224,8 @@ private:
             explain(fmt::format(
                 "{}: in the first step{} alone, and whenever what it reads was changed.", kernel.name,
                 kernel.steps == rt::Steps::first ? "" : " and in steps whose results are read"));
+        if (!kernel.within.is_all())
+            explain(fmt::format("{}: {} alone.", kernel.name, rt::words_for(kernel.within)));
         if (kernel.fills_after_uploads)
             explain(fmt::format("{}: in no step, but for each level that was given cells from elsewhere.",
                                 kernel.name));

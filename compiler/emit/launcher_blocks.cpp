@@ -78,11 +78,17 @@ public:
         } else {
             write_tile_steps();
         }
-        out_.line("if (steps == 0) return {};", model_.code("OK"));
+        if (block().kernel.within.is_all())
+            out_.line("if (steps == 0) return {};", model_.code("OK"));
+        else  // other kernels do those that are left
+            out_.line("if (steps == 0) continue;");
     }
 
 private:
     const rt::TimeBlock& block() const { return *plan_.time_block; }
+    std::string in_first_steps() const {
+        return block().kernel.within.is_all() ? "" : condition_of(block().kernel.within) + " && ";
+    }
     const rt::TimeBlock::Resident& resident() const { return *block().resident(); }
 
     // Why the kernels' one grid cannot stay on the chip; empty where it can.
@@ -217,7 +223,7 @@ private:
         const char* const last = block().is_whole ? "" : " - 1";
         out_.line("// All steps in one launch, where the grid can stay on the chip{}.",
                   block().is_whole ? "" : "; the last one by itself");
-        out_.line("while (solver->is_resident && steps{} >= {}) {{", last, block().steps);
+        out_.line("while ({}solver->is_resident && steps{} >= {}) {{", in_first_steps(), last, block().steps);
         {
             const auto loop = out_.indent();
             out_.line("const int together = static_cast<int>(std::min(steps{}, {}LL));", last, kMostSteps);
@@ -237,7 +243,7 @@ private:
                   model_.is_fixed() ? "" : ", where the grid has room for the tiles",
                   block().is_whole ? "" : "; the last one by itself");
         if (!model_.is_fixed()) out_.line("const bool has_room = {};", all_conditions());
-        out_.line("while ({}steps {} {}) {{", model_.is_fixed() ? "" : "has_room && ",
+        out_.line("while ({}{}steps {} {}) {{", in_first_steps(), model_.is_fixed() ? "" : "has_room && ",
                   block().is_whole ? ">=" : ">", block().steps);
         {
             const auto loop = out_.indent();

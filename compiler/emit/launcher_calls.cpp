@@ -42,8 +42,7 @@ public:
         }
         write_advance();
         write_wait();
-        for (int index = 0; index < count(plan_.reductions); ++index)
-            if (!model_.get_reduction[index].empty()) write_reduction(index);
+        write_reduction_calls(model_, out_);
     }
 
 private:
@@ -127,6 +126,7 @@ private:
             if (model_.halo_needs(index)) out_.line("solver->halos_due = true;");
             if (model_.computes_columns()) out_.line("solver->columns_due = true;");
             if (model_.places_depend_on(index)) out_.line("solver->points_due = true;");
+            if (model_.axes_depend_on(index)) out_.line("solver->axes_due = true;");
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
@@ -276,6 +276,7 @@ private:
                    function + ": a pointer is NULL");
             if (!transfer.is_dense) refuse_strides(index, function);
             if (transfer.to_level && any_halo()) out_.line("solver->halos_due = true;");
+            if (transfer.to_level && model_.is_spacing(index)) out_.line("solver->axes_due = true;");
             const std::string callers = transfer.is_dense ? dense(index, array) : given(index, array);
             if (model_.is_interleaved(index)) {
                 write_copy_component(index, level, callers, transfer.to_level);
@@ -428,13 +429,13 @@ private:
         {
             const auto body = out_.indent();
             write_preparation();
+            write_axes_due(model_, out_);
             write_columns_due();
             write_points_due(model_, out_);
-            if (plan_.full_steps.empty()) {
+            if (!has_turns()) {
                 write_steps();
             } else {
-                out_.line("// A turn ends with a step that runs statements which those before it leave out,");
-                out_.line("// or with the last step.");
+                write_turns_comment(model_, out_);
                 out_.line("for (long long left = steps; left > 0;) {{");
                 {
                     const auto loop = out_.indent();
@@ -476,18 +477,6 @@ private:
             const auto body = out_.indent();
             refuse("solver == nullptr", model_.wait + ": no solver");
             out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", model_.wait);
-        }
-        out_.line("}}");
-    }
-
-    void write_reduction(int index) {
-        const std::string& name = model_.get_reduction[index];
-        begin(name, model_.solver + "* solver, double* value");
-        {
-            const auto body = out_.indent();
-            refuse("solver == nullptr || value == nullptr", name + ": a pointer is NULL");
-            refuse("solver->steps == 0", name + ": there is no value before the first step");
-            out_.line("return launcher::{}(*solver, value);", combine_function(index));
         }
         out_.line("}}");
     }

@@ -116,11 +116,12 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
             const std::string& array = field.component == 0 ? names.word : first_word;
             LevelName level{time, array + member_suffix(time), "", "", "", ""};
             const std::string word = names.word + level_suffix(time);
-            if (time <= 0 && field.role != rt::Role::intermediate) {
+            const bool is_callers = !is_axis_table(static_cast<int>(fields.size()));
+            if (time <= 0 && is_callers && field.role != rt::Role::intermediate) {
                 level.set = take(prefix + "_set_" + word);
                 level.copy_from = take(prefix + "_copy_" + word + "_from");
             }
-            if (time <= 0) {
+            if (time <= 0 && is_callers) {
                 level.get = take(prefix + "_get_" + word);
                 level.copy_to = take(prefix + "_copy_" + word + "_to");
             }
@@ -172,6 +173,7 @@ std::string LauncherModel::take(const std::string& wanted) {
 
 std::string LauncherModel::word_of(const std::string& field) const {
     std::string word = field;
+    if (const std::size_t dots = word.find(".."); dots != std::string::npos) word.erase(dots, 1);
     std::ranges::replace(word, '.', '_');
     const auto is_known = [&](const std::string& wanted) {
         return std::ranges::any_of(plan.fields,
@@ -181,6 +183,17 @@ std::string LauncherModel::word_of(const std::string& field) const {
     while (word != field && is_known(word))
         word += "_";
     return word;
+}
+
+bool LauncherModel::is_axis_table(int field) const {
+    return std::ranges::any_of(plan.stretched, [&](const rt::StretchedAxisPlan& axis) {
+        return std::ranges::find(axis.tables, field, &rt::StretchedAxisPlan::Table::field) !=
+               axis.tables.end();
+    });
+}
+
+bool LauncherModel::is_spacing(int field) const {
+    return std::ranges::find(plan.stretched, field, &rt::StretchedAxisPlan::field) != plan.stretched.end();
 }
 
 std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {
@@ -353,6 +366,12 @@ bool LauncherModel::rounds_faces() const {
     return any_fixed_face(*this, rounds_face);
 }
 
+bool LauncherModel::axes_depend_on(int param) const {
+    return std::ranges::any_of(plan.stretched, [&](const rt::StretchedAxisPlan& axis) {
+        return reads_param(axis.distance, param) || reads_param(plan.origin[axis.axis], param);
+    });
+}
+
 std::vector<const rt::KernelPlan*> LauncherModel::fillers(int field) const {
     std::vector<const rt::KernelPlan*> found;
     for (const rt::KernelPlan& kernel : plan.kernels) {
@@ -412,6 +431,11 @@ std::string why_no_launcher(const rt::LaunchPlan& plan) {
             return field.interleave > 1 || (!field.grid.is_whole() && field.grid.rank(plan.rank) > 2);
         }))
         return "fields over a grid of four axes lie over three of them, or with components side by side";
+    if (std::ranges::any_of(plan.stretched, [&](const rt::StretchedAxisPlan& axis) {
+            return axis.field >= 0 && plan.fields[axis.field].type != rt::ElementType::f32 &&
+                   plan.fields[axis.field].type != rt::ElementType::f64;
+        }))
+        return "a spacing is stored in 16 bits";
     if (rt::waits_within_repeats(plan))
         return "the host computes numbers between the statements of a `repeat`";
     return "";

@@ -16,8 +16,8 @@
 
 namespace halo::emit {
 
-// The text of launcher_parts.cuh and launcher_points.cuh: sections, each headed by a line `// [name]`, for a
-// program `stencil`.
+// The text of launcher_parts.cuh, launcher_points.cuh and launcher_axes.cuh: sections, each headed by a line
+// `// [name]`, for a program `stencil`.
 extern const char* const kLauncherParts;
 
 struct LevelName {
@@ -98,6 +98,9 @@ public:
     bool halo_needs_series(int series) const;
     bool computes_columns() const;           // of some table
     bool places_depend_on(int param) const;  // those of points, counted in cells, do
+    bool is_axis_table(int field) const;     // what unequal spacing gives, which callers neither set nor get
+    bool is_spacing(int field) const;        // the distances along such an axis
+    bool axes_depend_on(int param) const;    // what unequal spacing gives does
     std::string exchange_member(int index) const;
     bool is_narrow(int field) const {  // C has no type for its values: callers give and get their bits
         const rt::ElementType type = plan.fields[field].type;

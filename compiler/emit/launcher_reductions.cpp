@@ -90,10 +90,51 @@ private:
     }
 };
 
+class ReductionCallWriter : LauncherWriter {
+public:
+    ReductionCallWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
+
+    void write() {
+        for (int index = 0; index < count(plan_.reductions); ++index)
+            if (!model_.get_reduction[index].empty()) write(index);
+    }
+
+private:
+    void write(int index) {
+        const std::string& name = model_.get_reduction[index];
+        out_.blank_line();
+        out_.line("{} {}({}* solver, double* value) {{", model_.status, name, model_.solver);
+        {
+            const auto body = out_.indent();
+            refuse("launcher::", "solver == nullptr || value == nullptr", name + ": a pointer is NULL");
+            refuse("launcher::", "solver->steps == 0", name + ": there is no value before the first step");
+            write_other_steps(plan_.kernels[plan_.reductions[index].kernel].within);
+            out_.line("return launcher::{}(*solver, value);", combine_function(index));
+        }
+        out_.line("}}");
+    }
+
+    void write_other_steps(rt::StepRange within) {
+        if (within.is_all()) return;
+        std::string done;  // the last step was none of these
+        if (within.first > 0) done = fmt::format("solver->steps <= {}", within.first);
+        if (within.past != rt::StepRange::kNoEnd)
+            done += fmt::format("{}solver->steps > {}", done.empty() ? "" : " || ", within.past);
+        out_.line("if ({}) {{  // the last step did not find it", done);
+        out_.line("    *value = NAN;");
+        out_.line("    return {};", model_.code("OK"));
+        out_.line("}}");
+    }
+};
+
 }  // namespace
 
 void write_combinations(const LauncherModel& model, Writer& out) {
     CombinationWriter(model, out).write();
+}
+
+void write_reduction_calls(const LauncherModel& model, Writer& out) {
+    ReductionCallWriter(model, out).write();
 }
 
 }  // namespace halo::emit

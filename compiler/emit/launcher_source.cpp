@@ -44,6 +44,7 @@ public:
         write_full_steps(model_, out_);
         write_allocation(model_, out_);
         write_points_functions(model_, out_);
+        write_axes_functions(model_, out_);
         write_resident_functions(model_, out_);
         out_.blank_line();
         out_.line("}}  // namespace");
@@ -63,9 +64,11 @@ private:
         out_.blank_line();
         out_.line("#include <cuda_runtime.h>");
         out_.blank_line();
-        const bool any_range = std::ranges::any_of(
-            plan_.kernels, [](const rt::KernelPlan& kernel) { return !rt::is_whole_grid(kernel.domain); });
-        if (any_range || is_resident() || !plan_.points.empty()) out_.line("#include <algorithm>");
+        const auto is_of_some = [](const rt::KernelPlan& kernel) {
+            return !rt::is_whole_grid(kernel.domain) || !kernel.within.is_all();
+        };
+        if (std::ranges::any_of(plan_.kernels, is_of_some) || is_resident() || !plan_.points.empty())
+            out_.line("#include <algorithm>");
         if (!plan_.points.empty()) out_.line("#include <array>");
         for (const char* header : {"cmath", "cstdarg", "cstdio"})
             out_.line("#include <{}>", header);
@@ -76,7 +79,8 @@ private:
         out_.line("#include <new>");
         if (is_resident()) out_.line("#include <type_traits>");
         out_.line("#include <utility>");
-        if (!plan_.reductions.empty() || !plan_.points.empty() || model_.has_series())
+        if (!plan_.reductions.empty() || !plan_.points.empty() || !plan_.stretched.empty() ||
+            model_.has_series())
             out_.line("#include <vector>");
         out_.line("#endif");
     }
@@ -121,6 +125,7 @@ private:
             write_points_members(model_, out_);
             write_resident_members(model_, out_);
             if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
+            write_axes_member(model_, out_);
             if (model_.computes_columns())
                 out_.line("bool columns_due = true;  // rows or values were set since columns were computed");
             if (any_halo())

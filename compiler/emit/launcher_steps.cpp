@@ -1,6 +1,8 @@
 // The launches of one step, and of the iterations in it.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,23 +22,56 @@ public:
     void write() { write_all(0, count(plan_.kernels), 0); }
 
     void write_to_full_step() {
+        if (!has_turns()) return;
         std::string conditions;
         HostNames names = names_;
         names.step = [] { return std::string("step"); };
         for (const rt::HostScalar& condition : plan_.full_steps)
             conditions += (conditions.empty() ? "" : " || ") + print_host_scalar(condition, names);
+        const std::set<std::int64_t> bounds = bounds_of_kernels();
         out_.blank_line();
-        out_.line("// The number of steps up to the next that runs statements which others leave out.");
+        if (!conditions.empty())
+            out_.line("// The number of steps up to the next that runs statements which others leave out{}.",
+                      bounds.empty() ? "" : ", or");
+        if (!bounds.empty())
+            out_.line("// {} to the last before other kernels run.",
+                      conditions.empty() ? "The number of steps up" : "up");
         out_.line("long long to_full_step(const {}& solver, long long most) {{", model_.solver);
-        out_.line("    for (long long count = 1; count <= most; ++count) {{");
-        out_.line("        const double step = double(solver.steps + count - 1);");
-        out_.line("        if ({}) return count;", conditions);
-        out_.line("    }}");
+        for (const std::int64_t bound : bounds)
+            out_.line("    if (solver.steps < {0}) most = std::min(most, {0} - solver.steps);", bound);
+        if (!conditions.empty()) {
+            out_.line("    for (long long count = 1; count <= most; ++count) {{");
+            out_.line("        const double step = double(solver.steps + count - 1);");
+            out_.line("        if ({}) return count;", conditions);
+            out_.line("    }}");
+        }
         out_.line("    return most;");
         out_.line("}}");
     }
 
+    void write_turns_comment() {
+        if (bounds_of_kernels().empty()) {
+            out_.line("// A turn ends with a step that runs statements which those before it leave out,");
+            out_.line("// or with the last step.");
+        } else if (plan_.full_steps.empty()) {
+            out_.line("// A turn ends before steps that other kernels do, or with the last step.");
+        } else {
+            out_.line("// A turn ends with a step that runs statements which those before it leave out,");
+            out_.line("// before steps that other kernels do, or with the last step.");
+        }
+    }
+
 private:
+    // The steps with which kernels begin and end to run.
+    std::set<std::int64_t> bounds_of_kernels() const {
+        std::set<std::int64_t> bounds;
+        for (const rt::KernelPlan& kernel : plan_.kernels) {
+            if (kernel.within.first > 0) bounds.insert(kernel.within.first);
+            if (kernel.within.past != rt::StepRange::kNoEnd) bounds.insert(kernel.within.past);
+        }
+        return bounds;
+    }
+
     // What lies past the faces of t+1 has the step of t+1.
     std::string launch_arguments(const rt::KernelPlan& kernel) const {
         if (!kernel.fills_halo) return "*solver";
@@ -194,8 +229,28 @@ private:
         out_.line("}}");
     }
 
-    // Those without results are in place of the ones before them.
     void write_kernels(int from, int past) {
+        while (from < past) {
+            const rt::StepRange& within = plan_.kernels[from].within;
+            int other = from + 1;
+            while (other < past && plan_.kernels[other].within == within)
+                ++other;
+            if (within.is_all()) {
+                write_kernels_of_same_steps(from, other);
+            } else {
+                out_.line("if ({}) {{", condition_of(within));
+                {
+                    const auto body = out_.indent();
+                    write_kernels_of_same_steps(from, other);
+                }
+                out_.line("}}");
+            }
+            from = other;
+        }
+    }
+
+    // Those without results are in place of the ones before them.
+    void write_kernels_of_same_steps(int from, int past) {
         rt::Steps before = rt::Steps::all;
         for (int index = from; index < past; ++index) {
             const rt::KernelPlan& kernel = plan_.kernels[index];
@@ -242,7 +297,11 @@ void write_kernels_of_step(const LauncherModel& model, Writer& out) {
 }
 
 void write_full_steps(const LauncherModel& model, Writer& out) {
-    if (!model.plan.full_steps.empty()) StepWriter(model, out).write_to_full_step();
+    StepWriter(model, out).write_to_full_step();
+}
+
+void write_turns_comment(const LauncherModel& model, Writer& out) {
+    StepWriter(model, out).write_turns_comment();
 }
 
 }  // namespace halo::emit

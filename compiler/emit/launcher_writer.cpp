@@ -69,33 +69,67 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 }
 
 std::string LauncherWriter::global_name(const std::string& name) {
-    static const std::set<std::string> own{"last_message",   "fail",
-                                           "check",          "round_up",
-                                           "ceil_div",       "copy_level",
-                                           "copy_cells",     "planes",
-                                           "fill_halo",      "fill_halos",
-                                           "lay_out",        "allocate",
-                                           "source_cell",    "f16_bits",
-                                           "bf16_bits",      "nearest",
-                                           "copy_rows",      "block_count",
-                                           "copy_component", "Interleaved",
-                                           "Points",         "Series",
-                                           "PointAxis",      "PointLists",
-                                           "AxisWeight",     "TouchedCell",
-                                           "weight_of",      "weights_along",
-                                           "touch",          "list_cells",
-                                           "send",           "send_lists",
-                                           "place",          "place_points",
-                                           "release",        "injected_row",
-                                           "sampled_row",    "fetch",
-                                           "read_rows",      "set_positions",
-                                           "set_numbers",    "bessel_i0",
-                                           "make_room",      "launch_together",
-                                           "make_resident",  "clear_exchanges",
-                                           "is_done",        "iterations_ahead",
-                                           "is_recorded",    "series_value"};
+    static const std::set<std::string> own{"last_message",
+                                           "fail",
+                                           "check",
+                                           "round_up",
+                                           "ceil_div",
+                                           "copy_level",
+                                           "copy_cells",
+                                           "planes",
+                                           "fill_halo",
+                                           "fill_halos",
+                                           "lay_out",
+                                           "allocate",
+                                           "source_cell",
+                                           "f16_bits",
+                                           "bf16_bits",
+                                           "nearest",
+                                           "copy_rows",
+                                           "block_count",
+                                           "copy_component",
+                                           "Interleaved",
+                                           "Points",
+                                           "Series",
+                                           "PointAxis",
+                                           "PointLists",
+                                           "AxisWeight",
+                                           "TouchedCell",
+                                           "weight_of",
+                                           "weights_along",
+                                           "touch",
+                                           "list_cells",
+                                           "send",
+                                           "send_lists",
+                                           "place",
+                                           "place_points",
+                                           "release",
+                                           "injected_row",
+                                           "sampled_row",
+                                           "fetch",
+                                           "read_rows",
+                                           "set_positions",
+                                           "set_numbers",
+                                           "bessel_i0",
+                                           "make_room",
+                                           "launch_together",
+                                           "make_resident",
+                                           "clear_exchanges",
+                                           "is_done",
+                                           "iterations_ahead",
+                                           "is_recorded",
+                                           "series_value",
+                                           "AxisPoints",
+                                           "distance",
+                                           "way",
+                                           "position",
+                                           "place_cells",
+                                           "difference_weights",
+                                           "weight_at",
+                                           "store_axis",
+                                           "read_axis"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
-                        name.starts_with("combine_");
+                        name.starts_with("combine_") || name.starts_with("fill_axis_");
     return (hidden ? "::" : "") + name;
 }
 
@@ -163,8 +197,21 @@ bool LauncherWriter::counts_steps() const {
     };
     if (!plan_.reductions.empty() || !plan_.points.empty()) return true;
     return std::ranges::any_of(plan_.kernels, [&](const rt::KernelPlan& kernel) {
-        return kernel.fills_halo || std::ranges::any_of(kernel.arguments, changes);
+        return kernel.fills_halo || !kernel.within.is_all() || std::ranges::any_of(kernel.arguments, changes);
     });
+}
+
+bool LauncherWriter::has_turns() const {
+    return !plan_.full_steps.empty() || std::ranges::any_of(plan_.kernels, [](const rt::KernelPlan& kernel) {
+        return !kernel.within.is_all();
+    });
+}
+
+std::string LauncherWriter::condition_of(const rt::StepRange& steps) {
+    const std::string first = fmt::format("solver->steps >= {}", steps.first),
+                      past = fmt::format("solver->steps < {}", steps.past);
+    if (steps.past == rt::StepRange::kNoEnd) return first;
+    return steps.first == 0 ? past : first + " && " + past;
 }
 
 bool LauncherWriter::any_halo() const {

@@ -47,7 +47,10 @@ protected:
     // Whether some grid has no cell of it.
     static bool may_be_empty(const rt::KernelPlan& kernel);
     bool counts_blocks() const;
-    bool counts_steps() const;                     // for reductions, or for scalars that change with the step
+    bool counts_steps() const;  // for reductions, or for scalars that change with the step
+    // Steps are done in turns, which end where others are done or other kernels run.
+    bool has_turns() const;
+    static std::string condition_of(const rt::StepRange& steps);  // of the present step
     void write_rotation(const FieldNames& field);  // the oldest level becomes the newest, written next
     void write_state_rotations();
     void comment(const std::string& text);  // a paragraph's first line
@@ -113,9 +116,19 @@ void write_iterations_members(const LauncherModel& model, Writer& out);
 void write_iterations_allocation(const LauncherModel& model, Writer& out);
 void write_iterations_release(const LauncherModel& model, Writer& out);  // in destroy()
 
+// Axes whose cells are not equally far apart: a member of the solver, the functions that compute what kernels
+// read of them, and their calls in advance().
+void write_axes_member(const LauncherModel& model, Writer& out);
+void write_axes_functions(const LauncherModel& model, Writer& out);
+void write_axes_due(const LauncherModel& model, Writer& out);
+
+// The functions that give reductions' values.
+void write_reduction_calls(const LauncherModel& model, Writer& out);
+
 // In advance(), for each step.
 void write_kernels_of_step(const LauncherModel& model, Writer& out);
 void write_full_steps(const LauncherModel& model, Writer& out);  // how far steps are alike
+void write_turns_comment(const LauncherModel& model, Writer& out);
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

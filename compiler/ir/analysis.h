@@ -90,13 +90,16 @@ const Margins& margins_of(const Statement& statement);
 
 // A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
 // of the same stage writes. A statement that works in place (in_place.h) or at points has a stage of its own,
-// but for the lets that it alone reads, and for what is done for the same cells (SharedCells). Stages run in
-// order.
+// but for the lets that it alone reads, and for what is done for the same cells (SharedCells); statements for
+// different steps of a run are of different stages. Stages run in order.
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };
 // Lets that no result needs are in no stage.
 std::vector<Stage> form_stages(const Program& program);
+// The steps of a run that a statement is for, and so all of a stage are.
+rt::StepRange steps_of(const Statement& statement);
+rt::StepRange steps_of(const Program& program, const Stage& stage);
 
 // Whether a statement of it is a reduction.
 bool reduces(const Program& program);

@@ -2,80 +2,31 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "compiler/support/error.h"
+#include "runtime/core/difference_weights.h"
 
 namespace halo::ir {
 
 namespace {
 
-template <class Number>
-void require_distinct(const std::vector<Number>& nodes) {
-    std::vector<Number> sorted = nodes;
+void require_distinct(const std::vector<Rational>& nodes) {
+    std::vector<Rational> sorted = nodes;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
         throw InternalError("finite difference over nodes that are not distinct");
     }
 }
 
-// Multiplies the weights of node j by (x - x_i) / (x_j - x_i), as Lagrange's polynomials do when node i
-// joins.
-template <class Number>
-void extend_node(std::vector<Number>& weights, int highest, const Number& to_new, const Number& distance) {
-    for (int k = highest; k >= 1; --k) {
-        weights[k] = (to_new * weights[k] - Number(k) * weights[k - 1]) / distance;
-    }
-    weights[0] = to_new * weights[0] / distance;
-}
-
-template <class Number>
-std::vector<Number> weights_of(int derivative, const std::vector<Number>& nodes, const Number& at) {
-    const int count = static_cast<int>(nodes.size());
-    if (derivative < 0 || count <= derivative) throw InternalError("finite difference with too few nodes");
-    require_distinct(nodes);
-
-    // table[i][k]: the weight of node i for derivative k, on the nodes met so far.
-    std::vector<std::vector<Number>> table(nodes.size(), std::vector<Number>(derivative + 1));
-    table[0][0] = Number(1);
-    Number previous_product(1);  // of the distances from the previous node to those before it
-    Number to_new = nodes[0] - at;
-    for (int i = 1; i < count; ++i) {
-        const int highest = std::min(i, derivative);
-        const Number to_previous = to_new;
-        to_new = nodes[i] - at;
-        Number product(1);
-        for (int j = 0; j < i; ++j) {
-            const Number distance = nodes[i] - nodes[j];
-            product = product * distance;
-            if (j ==
-                i - 1) {  // the new node's weights come from its predecessor's, before those are extended
-                const Number ratio = previous_product / product;
-                for (int k = highest; k >= 1; --k) {
-                    table[i][k] = ratio * (Number(k) * table[j][k - 1] - to_previous * table[j][k]);
-                }
-                table[i][0] = -(ratio * to_previous * table[j][0]);
-            }
-            extend_node(table[j], highest, to_new, distance);
-        }
-        previous_product = product;
-    }
-
-    std::vector<Number> weights;
-    weights.reserve(nodes.size());
-    for (const std::vector<Number>& node : table)
-        weights.push_back(node[derivative]);
-    return weights;
-}
-
 }  // namespace
 
 std::vector<Rational> difference_weights(int derivative, const std::vector<Rational>& nodes,
                                          const Rational& at) {
-    return weights_of(derivative, nodes, at);
-}
-
-std::vector<double> difference_weights(int derivative, const std::vector<double>& nodes) {
-    return weights_of(derivative, nodes, 0.0);
+    if (derivative < 0 || std::ssize(nodes) <= derivative)
+        throw InternalError("finite difference with too few nodes");
+    require_distinct(nodes);
+    return rt::difference_weights(derivative, nodes, at);
 }
 
 int centred_radius(int derivative, int accuracy) {

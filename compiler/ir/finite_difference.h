@@ -1,6 +1,5 @@
-// Weights of finite differences, exactly: Fornberg, "Generation of finite difference formulas on arbitrarily
-// spaced grids", Mathematics of Computation 51 (1988). Positions are in units of the spacing; divide a weight
-// by spacing^derivative.
+// Weights of finite differences, exactly (runtime/core/difference_weights.h). Positions are in units of the
+// spacing; divide a weight by spacing^derivative.
 #pragma once
 
 #include <vector>
@@ -15,8 +14,6 @@ namespace halo::ir {
 // differences.
 std::vector<Rational> difference_weights(int derivative, const std::vector<Rational>& nodes,
                                          const Rational& at = Rational());
-// The same at 0, in double.
-std::vector<double> difference_weights(int derivative, const std::vector<double>& nodes);
 
 struct Tap {
     int offset = 0;

@@ -213,14 +213,17 @@ Margins margins_within(const Region& region, Margins margins) {
 
 std::vector<bool> in_place_statements(const Program& program) {
     std::vector<bool> result(program.statements.size());
-    std::map<Level, bool> written;
+    std::map<Level, std::vector<rt::StepRange>> written;  // and within which steps
     for (std::size_t i = 0; i < result.size(); ++i) {
         const auto* assign = std::get_if<Assign>(&program.statements[i]);
         if (!assign) continue;
-        bool& is_written = written[{assign->target, assign->time}];
+        std::vector<rt::StepRange>& others = written[{assign->target, assign->time}];
+        const bool is_written = std::ranges::any_of(others, [&](const rt::StepRange& other) {
+            return !rt::common(other, assign->within).is_empty();
+        });
         const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
         result[i] = is_written || assign->sweep || (chooses && program[assign->target].role == Role::output);
-        is_written = true;
+        if (std::ranges::find(others, assign->within) == others.end()) others.push_back(assign->within);
     }
     return result;
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/ir/accumulator.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
@@ -52,26 +53,6 @@ std::size_t find_by_name(const std::vector<Declaration>& all, const std::string&
     if (found == all.end()) throw std::invalid_argument(fmt::format("there is no {} {}", what, name));
     return static_cast<std::size_t>(found - all.begin());
 }
-
-class Accumulator {
-public:
-    explicit Accumulator(ReduceOp op) : op_(op) {
-        if (op == ReduceOp::min) value_ = std::numeric_limits<double>::infinity();
-        if (op == ReduceOp::max) value_ = -std::numeric_limits<double>::infinity();
-    }
-    void add(double value) {
-        if (op_ == ReduceOp::sum) {
-            value_ += value;
-        } else if (std::isnan(value) || (op_ == ReduceOp::min ? value < value_ : value > value_)) {
-            value_ = value;
-        }
-    }
-    double value() const { return value_; }
-
-private:
-    ReduceOp op_;
-    double value_ = 0;
-};
 
 }  // namespace
 
@@ -257,7 +238,9 @@ struct Interpreter::State {
     // along these are independent of each other, so all cells of a place may be done at once.
     void run_sweep(std::size_t first, std::size_t past) {
         const LineSweep& sweep = *sweep_of(program.statements[first]);
-        const Extent own = extent_of(std::get<Assign>(program.statements[first]));
+        const auto& begin = std::get<Assign>(program.statements[first]);
+        if (!begin.within.contains(steps_done)) return;
+        const Extent own = extent_of(begin);
         for (std::int64_t number = 0; number < places_of(sweep, own); ++number) {
             const Place place = place_of(sweep, own, number);
             for (std::size_t i = first; i < past; ++i) {
@@ -307,6 +290,7 @@ struct Interpreter::State {
 
     // A statement reads what was there before it, also of its own target.
     void run(const Assign& assign, bool changes) {
+        if (!assign.within.contains(steps_done)) return;
         const bool to_next = assign.time == 1;
         std::vector<double>& now = levels[assign.target.index].front();
         std::vector<double>& written = to_next ? next[assign.target.index] : now;
@@ -322,10 +306,12 @@ struct Interpreter::State {
     void run(const Reduce& reduce, bool) {
         Accumulator accumulator(reduce.op);
         const bool is_wide = program[reduce.value].type == Scalar::i64;
-        for_each_cell(reduce, [&](std::int64_t, double value) {
+        const auto add = [&](std::int64_t, double value) {
             accumulator.add(is_wide ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value);
-        });
-        const double value = accumulator.value();
+        };
+        const bool is_done = reduce.within.contains(steps_done);
+        if (is_done) for_each_cell(reduce, add);
+        const double value = is_done ? accumulator.value() : kNaN;
         reductions[reduce.name] = reduce.square_root ? std::sqrt(value) : value;
         surroundings.reductions[next_reduction++] = reductions[reduce.name];
         evaluator.update_reductions();

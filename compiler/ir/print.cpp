@@ -83,9 +83,8 @@ public:
     std::string whole() {
         header();
         count_uses();
-        for (const Statement& statement : program_.statements) {
+        for (const Statement& statement : program_.statements)
             std::visit([&](const auto& alternative) { write_statement(alternative); }, statement);
-        }
         for (const RepeatEnd& end : program_.repeat_ends) {
             write_shared(end.until);
             put("repeat {} until ", end.repeat);
@@ -416,9 +415,10 @@ private:
         if (sweep.in_parts) text_ += " in parts";
     }
 
-    void write_repeats(const std::vector<Repeat>& repeats) {
+    void write_times(const std::vector<Repeat>& repeats, const rt::StepRange& within) {
         for (const Repeat& repeat : repeats)
             put("    repeat {}, {} times", repeat.number, repeat.count);
+        if (!within.is_all()) put("    within steps {} to {}", within.first, within.past);
     }
 
     void write_statement(const Assign& assign) {
@@ -432,7 +432,7 @@ private:
         write_cells(assign.region, assign.condition);
         write_widths("    margins", assign.margins);
         if (assign.sweep) write_sweep(*assign.sweep);
-        write_repeats(assign.repeats);
+        write_times(assign.repeats, assign.within);
         text_ += '\n';
     }
 
@@ -444,7 +444,7 @@ private:
         text_ += ')';
         write_cells(reduce.region, reduce.condition);
         write_widths("    margins", reduce.margins);
-        write_repeats(reduce.repeats);
+        write_times(reduce.repeats, reduce.within);
         text_ += '\n';
     }
 

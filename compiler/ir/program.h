@@ -27,6 +27,7 @@
 #include "runtime/core/field_grid.h"
 #include "runtime/core/grid_rules.h"
 #include "runtime/core/image_map.h"
+#include "runtime/core/step_range.h"
 
 namespace halo::ir {
 
@@ -62,8 +63,7 @@ struct CoefElement {  // one weight of a launch-time coefficient; type of the Co
     CoefId coef;
     int element = 0;  // row-major over the coef's ranges
 };
-struct Access {  // a field's value at cell + offset, at time t + time. Past an edge: what the field's
-                 // boundary says
+struct Access {  // a field's value at cell + offset, at time t + time; past an edge what its boundary says
     FieldId field;
     int time = 0;  // +1: written earlier in this step; 0: now, or the value within the step; < 0: past
     Offset offset{};
@@ -152,8 +152,7 @@ enum class Function : std::uint8_t {
 struct Call {
     Function function;
     std::vector<ExprId> arguments;  // one, or two for pow and atan2
-    bool fast =
-        false;  // the hardware's approximation where there is one: sin, cos, exp, log, rsqrt, div of f32
+    bool fast = false;              // the hardware's approximation of sin, cos, exp, log, rsqrt, div of f32
 };
 struct ReductionRef {  // f64 and uniform: of this step where its statement is before, else of the step before
     ReductionId reduction;
@@ -360,6 +359,7 @@ struct Assign {
     // Of sweeps in parts: another form of `value`, once passes::form_recurrences() has found it.
     std::optional<Recurrence> recurrence;
     std::vector<Repeat> repeats;  // outermost first; empty: once in each step
+    rt::StepRange within{};       // in others it is not done (step_choice.h)
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64
@@ -374,6 +374,7 @@ struct Reduce {                                        // over the cells inside 
     std::optional<ExprId> condition;  // cells where it is false are left out
     double initial = 0;               // what a ReductionRef gives before the first step
     std::vector<Repeat> repeats;      // outermost first; its value is that of the last time
+    rt::StepRange within{};           // in others its value is no number (NaN)
     SourceRange where;
     std::string unit = {};  // empty: not said
 };

@@ -79,7 +79,9 @@ public:
           walk_(program),
           alone_(lone_statements(program)),
           cells_(program, in_place_statements(program)),
-          reductions_read_(reductions_read(program)) {}
+          reductions_read_(reductions_read(program)),
+          are_for_all_steps_(std::ranges::all_of(
+              program.statements, [](const Statement& statement) { return steps_of(statement).is_all(); })) {}
 
     // Sorted by reader.
     std::vector<Dependence> find() {
@@ -159,6 +161,15 @@ private:
             found_.push_back({i, last_alone_, stays_apart(i, last_alone_), false});
         }
         if (alone_[i]) last_alone_ = i;
+        add_order_of_other_steps(i);
+    }
+
+    // What is done in other steps has stages of its own, in the order of the statements.
+    void add_order_of_other_steps(int i) {
+        if (are_for_all_steps_ || is_let(program_, program_.statements[i])) return;
+        for (int earlier = 0; earlier < i; ++earlier)
+            if (is_of_other_steps(i, earlier) && !is_let(program_, program_.statements[earlier]))
+                found_.push_back({i, earlier, true, false});
     }
 
     // What `member` writes comes after what read it before.
@@ -173,13 +184,19 @@ private:
         writers_[*written].push_back(member);
     }
 
-    bool stays_apart(int i, int earlier) const { return alone_[earlier] && !cells_.are_shared(i, earlier); }
+    bool stays_apart(int i, int earlier) const {
+        return (alone_[earlier] && !cells_.are_shared(i, earlier)) || is_of_other_steps(i, earlier);
+    }
+    bool is_of_other_steps(int i, int earlier) const {
+        return steps_of(program_.statements[i]) != steps_of(program_.statements[earlier]);
+    }
 
     const Program& program_;
     AccessWalk walk_;
     std::vector<bool> alone_;
     SharedCells cells_;
     std::vector<std::vector<int>> reductions_read_;
+    bool are_for_all_steps_ = true;
     std::map<Level, std::vector<int>> writers_, readers_;
     int last_alone_ = -1;
     int first_together_ = 0;  // of the statements so far that are of the same repeats as the last, or of none
@@ -240,18 +257,17 @@ std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage
     return result;
 }
 
-// A stage is for the cells of one grid. Statements for those of different ones read nothing of each other in
-// it.
-std::vector<Stage> of_one_grid(const Program& program, const std::vector<Stage>& stages) {
+// Stages whose statements are alike: kind_of(statement) of all of one stage is the same. Those of different
+// kinds read nothing of each other in a stage.
+template <class KindOf>
+std::vector<Stage> of_one_kind(const std::vector<Stage>& stages, const KindOf& kind_of) {
     std::vector<Stage> result;
     for (const Stage& stage : stages) {
-        const std::size_t first = result.size();
+        const auto first = static_cast<std::ptrdiff_t>(result.size());
         for (const int statement : stage.statements) {
-            const int factor = grid_factor(program, program.statements[statement]);
-            const auto own = std::find_if(
-                result.begin() + static_cast<std::ptrdiff_t>(first), result.end(), [&](const Stage& other) {
-                    return grid_factor(program, program.statements[other.statements.front()]) == factor;
-                });
+            const auto own = std::find_if(result.begin() + first, result.end(), [&](const Stage& other) {
+                return kind_of(other.statements.front()) == kind_of(statement);
+            });
             if (own == result.end()) {
                 result.push_back({{statement}});
             } else {
@@ -298,7 +314,19 @@ std::vector<Stage> form_stages(const Program& program) {
         if (live[i]) result[stage_of[i]].statements.push_back(i);
     }
     std::erase_if(result, [](const Stage& stage) { return stage.statements.empty(); });
-    return of_one_grid(program, without_shared_lets(program, std::move(result), dependences));
+    result = without_shared_lets(program, std::move(result), dependences);
+    result = of_one_kind(result, [&](int i) { return grid_factor(program, program.statements[i]); });
+    return of_one_kind(result, [&](int i) { return steps_of(program.statements[i]); });
+}
+
+rt::StepRange steps_of(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement)) return assign->within;
+    if (const auto* reduce = std::get_if<Reduce>(&statement)) return reduce->within;
+    return {};
+}
+
+rt::StepRange steps_of(const Program& program, const Stage& stage) {
+    return steps_of(program.statements[static_cast<std::size_t>(stage.statements.front())]);
 }
 
 std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {

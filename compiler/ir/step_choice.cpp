@@ -1,5 +1,7 @@
 #include "compiler/ir/step_choice.h"
 
+#include <algorithm>
+
 namespace halo::ir {
 
 namespace {
@@ -48,6 +50,35 @@ std::optional<ExprId> choice_of_steps(const Program& program, ReachWalk& walk, E
     if (both == nullptr || both->op != BinaryOp::logical_and) return std::nullopt;
     const std::optional<ExprId> left = choice_of_steps(program, walk, both->left);
     return left ? left : choice_of_steps(program, walk, both->right);
+}
+
+ChosenSteps chosen_steps(const Program& program, ExprId choice) {
+    const auto* both = std::get_if<Binary>(&program[choice].node);
+    if (both == nullptr) return {{}, false};
+    if (both->op == BinaryOp::logical_and) {
+        const ChosenSteps left = chosen_steps(program, both->left),
+                          right = chosen_steps(program, both->right);
+        return {rt::common(left.range, right.range), left.are_all && right.are_all};
+    }
+    const auto* number = std::get_if<Coordinate>(&program[both->left].node);
+    const auto* bound = std::get_if<Constant>(&program[both->right].node);
+    if (number == nullptr || number->kind != CoordinateKind::step || bound == nullptr) return {{}, false};
+    const std::optional<std::int64_t> whole =
+        bound->value.is_integer() ? bound->value.as_int64() : std::nullopt;
+    if (!whole || *whole < 0 || *whole >= kLargestExact) return {{}, false};
+    if (both->op == BinaryOp::greater_equal) return {{.first = *whole}, true};
+    if (both->op == BinaryOp::greater) return {{.first = *whole + 1}, true};
+    if (both->op == BinaryOp::less) return {{.past = *whole}, true};
+    if (both->op == BinaryOp::less_equal) return {{.past = *whole + 1}, true};
+    return {{}, false};
+}
+
+rt::StepRange first_steps(const Program& program) {
+    rt::StepRange first;
+    for (const Statement& statement : program.statements)
+        for (const std::int64_t bound : {steps_of(statement).first, steps_of(statement).past})
+            if (bound > 0) first.past = std::min(first.past, bound);
+    return first;
 }
 
 ExprId number_in_some_steps(const Program& program, ExprBuilder& builder, ExprId condition, ExprId value) {

@@ -3,28 +3,17 @@
 // step. Who fills the other inputs of a program fills these as well.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "compiler/ir/finite_difference.h"
+#include "runtime/core/axis_points.h"
 
 namespace halo::ir {
 
 struct Program;
 
-// What a hidden input holds. For the cell i it is a number of the cell i + shift: its position, or the weight
-// of the point `node` in the difference over the points `cells`, which are counted from that cell.
-struct AxisTable {
-    int shift = 0;
-    bool at_half = false;  // of the point half a cell above that cell
-    int derivative = 0;
-    std::vector<int> cells;      // none: the position
-    bool cells_at_half = false;  // the points lie half a cell above the cells
-    int node = 0;                // of `cells`
-    friend bool operator==(const AxisTable&, const AxisTable&) = default;
-};
+using rt::AxisPoints, rt::AxisTable;
 
 struct StretchedAxis {
     struct Table {
@@ -42,28 +31,5 @@ struct StretchedAxis {
 
 // Lines of text: what programs are told apart by.
 std::string print(const StretchedAxis& axis);
-
-// Where the points of a stretched axis lie, inside the grid and past its faces: on a periodic axis the
-// distances go round; on others the cells past a face are the mirror image of those inside, at the edge cell.
-class AxisPoints {
-public:
-    // distances[i] > 0 is that of the cells i and i + 1.
-    AxisPoints(std::vector<double> distances, bool is_periodic, double origin);
-
-    std::int64_t cells() const { return static_cast<std::int64_t>(distances_.size()); }
-    double distance(std::int64_t cell) const;
-    double position(std::int64_t cell, bool at_half) const;
-    std::vector<double> values(const AxisTable& table) const;  // by cell
-    friend bool operator==(const AxisPoints&, const AxisPoints&) = default;
-
-private:
-    double value(const AxisTable& table, std::int64_t cell) const;
-    // From a point to one that lies `by` cells further along the axis.
-    double way(std::int64_t cell, bool from_half, int by, bool to_half) const;
-
-    std::vector<double> distances_;
-    std::vector<double> positions_;
-    bool is_periodic_;
-};
 
 }  // namespace halo::ir

@@ -32,7 +32,10 @@ public:
         for (std::size_t s = 0; s < stages_.size(); ++s)
             if (std::optional<std::vector<Ahead::Carried>> all = all_of(s))
                 carried_.insert(carried_.end(), all->begin(), all->end());
-        if (carried_.empty()) return std::nullopt;
+        // What a step finds for the next one is not found before the first step of a statement's own.
+        const bool is_for_all_steps = std::ranges::all_of(
+            stages_, [&](const ir::Stage& stage) { return ir::steps_of(program_, stage).is_all(); });
+        if (carried_.empty() || !is_for_all_steps) return std::nullopt;
         return made();
     }
 

@@ -106,6 +106,7 @@ void add_stage_loops(const StageKernel& use, const ProgramLayout& layout, Names&
     rt::KernelPlan kernel;
     kernel.name = result.function.name;
     kernel.steps = use.steps;
+    kernel.within = stage.within;
     kernel.tile = result.tile;
     kernel.domain = is_at_points(stage) ? point_domain(stage) : launch_domain(stage);
     kernel.arguments = context.arguments(plan_reductions(stage, lowered.plan));
@@ -138,7 +139,8 @@ Lowered lower_cpu(const ir::Program& program) {
         for (const StageKernel& use : kernels_of(views.stages[s], unread[s]))
             add_stage_loops(use, layout, kernel_names, lowered);
         for (const Write& write : views.stages[s].writes)
-            halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
+            halo_kernels.append(write.level, steps_writing(unread[s], write.level), views.stages[s].within,
+                                lowered.plan);
         repeats.end(views.stages[s], layout, lowered.plan);
     }
 #ifdef HALO_VERIFY

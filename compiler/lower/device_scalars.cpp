@@ -318,6 +318,8 @@ public:
             const std::size_t past = past_of_alternatives(first);
             for (const rt::RepeatPlan& repeat : plan_.repeats)
                 if (std::cmp_equal(repeat.first, first)) add_scalars_of(repeat, step);
+            // What others have computed is not there in all of these steps.
+            if (first > 0 && plan_.kernels[first].within != plan_.kernels[first - 1].within) known_.clear();
             add_scalars(first, past, step);
             for (; first < past; ++first) {
                 moved.push_back(static_cast<int>(step.size()));
@@ -391,7 +393,8 @@ private:
             repeat != nullptr ? static_cast<std::size_t>(repeat->past) : plan_.kernels.size();
         Reductions given = given_by(first, past);
         for (std::size_t next = past; next < end; ++next) {
-            collect(next, next + 1, given, wanted);
+            if (plan_.kernels[next].within == plan_.kernels[first].within)
+                collect(next, next + 1, given, wanted);
             given.merge(given_by(next, next + 1));
         }
         add_kernel(wanted, first, step);
@@ -412,6 +415,7 @@ private:
         rt::KernelPlan kernel;
         ScalarKernel(plan_, scalars_).write(keys, function, kernel);
         function.name = kernel.name = kernel_names_.take(plan_.name + "_scalars");
+        kernel.within = plan_.kernels[user].within;
         step.push_back(std::move(kernel));
         const auto before =
             std::ranges::find(kernels_.functions, plan_.kernels[user].name, &KernelFunction::name);

@@ -404,9 +404,13 @@ private:
             return false;
         for (auto k = first; std::cmp_less(k, repeat.past); ++k)
             if (threads_for(k) == 0 || threads_for(k) != threads_for(first) ||
-                plan_.kernels[k].steps != plan_.kernels[first].steps)
+                !run_in_same_steps(plan_.kernels[k], plan_.kernels[first]))
                 return false;
         return static_cast<std::size_t>(repeat.past) - first <= kMostKernels;
+    }
+
+    static bool run_in_same_steps(const rt::KernelPlan& a, const rt::KernelPlan& b) {
+        return a.steps == b.steps && a.within == b.within;
     }
 
     static bool is_exchanged(const rt::RepeatPlan* repeat, std::size_t kernel) {
@@ -439,7 +443,7 @@ private:
             count(each);
         }
         return threads == group_threads_ &&
-               plan_.kernels[part.first].steps == plan_.kernels[group_.front().first].steps &&
+               run_in_same_steps(plan_.kernels[part.first], plan_.kernels[group_.front().first]) &&
                kernels <= kMostKernels && arguments <= kMostArguments;
     }
 
@@ -469,6 +473,7 @@ private:
         fused.finish(function, kernel);
         function.name = kernel.name = names_.take(plan_.name + "_fused");
         kernel.steps = plan_.kernels[group.front().first].steps;
+        kernel.within = plan_.kernels[group.front().first].within;
         step_.push_back(std::move(kernel));
         for (std::string& each : lowered_.kernels_of_stages)
             if (names.contains(each)) each = function.name;

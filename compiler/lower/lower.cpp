@@ -175,6 +175,8 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
             function.comment.begin(),
             fmt::format("In place of {} in steps whose results nobody reads; leaves out {}.", full.name,
                         left_out(full, stage)));
+    if (!stage.within.is_all())
+        function.comment.push_back(fmt::format("Runs {} alone.", rt::words_for(stage.within)));
     function.threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
     function.min_blocks = schedule.min_blocks;
     if (!stage.reductions.empty() && function.threads % 32 != 0) {
@@ -186,6 +188,7 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
     rt::KernelPlan kernel;
     kernel.name = function.name;
     kernel.steps = use.steps;
+    kernel.within = stage.within;
     kernel.threads = schedule.threads;
     kernel.tile = result.tile;
     kernel.domain = launch_domain(stage);
@@ -246,7 +249,8 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
                 fused[kernel] = threads;
         }
         for (const Write& write : stage.writes)
-            halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
+            halo_kernels.append(write.level, steps_writing(unread[s], write.level), stage.within,
+                                lowered.plan);
         repeats.end(stage, layout, lowered.plan);
         const StageView* const next = s + 1 < views.stages.size() ? &views.stages[s + 1] : nullptr;
         for (const auto& [end, repeat] : repeats.ended(stage, next))

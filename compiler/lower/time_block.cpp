@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/step_choice.h"
 #include "compiler/lower/header.h"
 #include "compiler/lower/resident/resident.h"
 #include "compiler/lower/shared/plan.h"
@@ -234,7 +235,10 @@ void add(const ir::Program& program, const ProgramLayout& layout, const schedule
         if (schedule.is_alone[axis]) resident.most_extent[axis] = tile;
     }
     block.kind = std::move(resident);
-    block.is_whole = core.statements.size() == program.statements.size();
+    block.is_whole = std::cmp_equal(
+        core.statements.size(), std::ranges::count_if(program.statements, [](const ir::Statement& statement) {
+            return ir::steps_of(statement).contains(0);
+        }));
     block.least_extent = shape.least_extent;
     block.kernel.name = function.name;
     block.kernel.threads = schedule.threads;
@@ -250,6 +254,11 @@ void add(const ir::Program& program, const ProgramLayout& layout, const schedule
 void add_grouping(const ir::Program& program, const ProgramLayout& layout, const schedule::Grouping& grouping,
                   Names& kernel_names, Lowered& lowered) {
     std::visit([&](const auto& of) { add(program, layout, of, kernel_names, lowered); }, grouping);
+    if (!lowered.plan.time_block) return;
+    const rt::StepRange first = ir::first_steps(program);
+    lowered.plan.time_block->kernel.within = first;
+    for (rt::KernelPlan& each : lowered.plan.time_block->earlier)
+        each.within = first;
 }
 
 }  // namespace halo::lower

@@ -143,10 +143,15 @@ private:
         return changed;
     }
     bool are_for_same_cells(std::size_t a, std::size_t b) const {
-        if (!notes_[a].has_its_cells || !notes_[b].has_its_cells) return false;
+        if (!notes_[a].has_its_cells || !notes_[b].has_its_cells || !are_for_same_steps(a, b)) return false;
         const auto &first = std::get<Assign>(program_.statements[a]),
                    &second = std::get<Assign>(program_.statements[b]);
         return first.region == second.region && first.condition == second.condition;
+    }
+
+    bool are_for_same_steps(std::size_t a, std::size_t b) const {
+        return std::get<Assign>(program_.statements[a]).within ==
+               std::get<Assign>(program_.statements[b]).within;
     }
 
     // The first statement gives every cell a value, so it alone can become part of the one after it.
@@ -163,7 +168,8 @@ private:
     bool can_merge(FieldId target, const std::vector<std::size_t>& writers, std::size_t number) const {
         const std::size_t earlier = writers[number], later = writers[number + 1];
         const LevelId level{target.index, 1};
-        if (!notes_[earlier].is_whole || !notes_[later].is_whole || notes_[later].is_of_some_steps)
+        if (!notes_[earlier].is_whole || !notes_[later].is_whole || notes_[later].is_of_some_steps ||
+            !are_for_same_steps(earlier, later))
             return false;
         if (is_used_between(level, earlier, later)) return false;
         return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(program_, target));

@@ -9,6 +9,7 @@
 #include "compiler/passes/form_fma.h"
 #include "compiler/passes/form_recurrences.h"
 #include "compiler/passes/group_coefficients.h"
+#include "compiler/passes/limit_steps.h"
 #include "compiler/passes/merge_writes.h"
 #include "compiler/passes/skip_copies.h"
 #include "compiler/support/error.h"
@@ -34,6 +35,10 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
     // Copies go first: what is left is what a step computes.
     skip_copies(program);
     check(program, "skip_copies");
+
+    // Conditions of steps go before they become part of what is computed.
+    limit_steps(program);
+    check(program, "limit_steps");
 
     // Writes are merged before any of what they compute has changed, so that equal parts are seen as equal.
     merge_writes(program);

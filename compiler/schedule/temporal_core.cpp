@@ -17,13 +17,19 @@ namespace halo::schedule {
 
 namespace {
 
+// In later steps of a run other statements may be done, one step at a time.
+bool is_of_first_steps(const ir::Statement& statement) {
+    return ir::steps_of(statement).contains(0);
+}
+
 // also: by statement, the reductions that it has besides.
 ir::Program core_with(const ir::Program& program, const std::vector<bool>& also) {
     ir::Program core = program;
     const std::vector<bool> needed = ir::needed_in_unread_steps(program, also);
     core.statements.clear();
     for (std::size_t index = 0; index < needed.size(); ++index)
-        if (needed[index]) core.statements.push_back(program.statements[index]);
+        if (needed[index] && is_of_first_steps(program.statements[index]))
+            core.statements.push_back(program.statements[index]);
     return core;
 }
 
@@ -112,7 +118,9 @@ TemporalCore temporal_core(const ir::Program& program, const std::vector<std::st
     const std::string why_none = wanted.empty() ? "" : refusal(core.program);
     for (std::size_t index = 0; index < kept.size(); ++index) {
         const auto* reduce = std::get_if<ir::Reduce>(&program.statements[index]);
-        if (reduce == nullptr || std::ranges::find(wanted, reduce->name) == wanted.end()) continue;
+        if (reduce == nullptr || !is_of_first_steps(program.statements[index]) ||
+            std::ranges::find(wanted, reduce->name) == wanted.end())
+            continue;
         kept[index] = true;
         ir::Program wider = core_with(program, kept);
         std::string why = why_none.empty() ? refusal(wider) : why_none;
@@ -124,7 +132,8 @@ TemporalCore temporal_core(const ir::Program& program, const std::vector<std::st
             kept[index] = false;
         }
     }
-    core.is_whole = core.program.statements.size() == program.statements.size();
+    core.is_whole = std::cmp_equal(core.program.statements.size(),
+                                   std::ranges::count_if(program.statements, is_of_first_steps));
     split_levels(core.program);
     return core;
 }

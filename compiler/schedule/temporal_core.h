@@ -11,7 +11,7 @@
 
 namespace halo::schedule {
 
-// The statements that every step has to execute (ir/unread_steps.h).
+// The statements that every step has to execute (ir/unread_steps.h), of the first steps (ir::first_steps()).
 ir::Program state_core(const ir::Program& program);
 
 // How often a repeat is done by kernels for several iterations, each time that it is done.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/api/axis_inputs.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
 #include "runtime/core/file_read.h"
@@ -102,6 +103,12 @@ public:
             return modules;
         };
         return code;
+    }
+
+    // All variants agree in what they read of an axis.
+    std::unique_ptr<HiddenInputs> hidden_inputs(SimulationState& simulation) override {
+        const rt::LaunchPlan& plan = variants_.front()->plan;
+        return plan.stretched.empty() ? nullptr : std::make_unique<AxisInputs>(simulation, plan);
     }
 
 private:

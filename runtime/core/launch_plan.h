@@ -10,10 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/axis_points.h"
 #include "runtime/core/field_grid.h"
 #include "runtime/core/grid_rules.h"
 #include "runtime/core/hidden_name.h"
 #include "runtime/core/image_map.h"
+#include "runtime/core/step_range.h"
 
 namespace halo::rt {
 
@@ -51,7 +53,8 @@ struct HostScalar {
         constant,
         param,
         extent,     // push: value; params[index]; cells along axis `index`
-        step,       // push: steps done before this one, or the step of the level that a halo kernel fills
+        step,       // push: steps done before this one, or the step of the level that a halo kernel fills,
+                    // or the cell along a stretched axis
         reduction,  // push: the latest value of reduction `index`
         series,     // replace the top: what table `index`, a series, gives at it (series.h)
         negate,
@@ -257,6 +260,7 @@ enum class Steps : std::uint8_t { all, with_results, without_results, first, fir
 struct KernelPlan {
     std::string name;          // the symbol in the text
     Steps steps = Steps::all;  // that it runs in
+    StepRange within;          // and of these, counted from the beginning of the run
     Lengths threads{};         // a block's threads (1s on the CPU)
     Lengths tile{};            // a block's cells, and one along a fourth axis: blocks_of()
     Domain domain;             // whose extents those are
@@ -408,6 +412,22 @@ struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block o
     int ahead_of = -1;
 };
 
+// An axis whose cells are not equally far apart. Before steps the host computes what inputs hold of it that
+// users do not see (axis_points.h).
+struct StretchedAxisPlan {
+    struct Table {
+        int field = 0;
+        AxisTable holds;
+    };
+    int axis = 0;
+    // The distance of each cell to the next: an input over the axis, or -1, and a scalar whose step is the
+    // number of the cell.
+    int field = -1;
+    HostScalar distance;
+    bool is_periodic = false;
+    std::vector<Table> tables;
+};
+
 // Where the arrays have a part of a larger grid along an axis: which, by params. Places of points are those
 // of the larger grid.
 struct WindowPlan {
@@ -428,6 +448,8 @@ struct LaunchPlan {
     std::vector<std::string> axes;
     std::array<std::optional<WindowPlan>, kMaxRank> window;  // by axis; none: the arrays have all of it
     std::vector<HostScalar> spacing, origin;                 // by axis, for coordinates in output
+    // Of these, whose spacing differs by cell; but for those of which no scalar gives the distances.
+    std::vector<StretchedAxisPlan> stretched;
     std::vector<ParamPlan> params;
     std::vector<CoefPlan> coefs;
     std::vector<FieldPlan> fields;  // those with an array

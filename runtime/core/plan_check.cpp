@@ -1,6 +1,7 @@
 #include "runtime/core/plan_check.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "runtime/core/plan_check_parts.h"
 #include "runtime/core/plan_repeats.h"
@@ -141,6 +142,10 @@ namespace {
 // Checks in which steps kernels run: a reduction has the value of the last step, and all kernels that compute
 // it have equally many blocks.
 void check_steps(const LaunchPlan& plan, const KernelPlan& kernel) {
+    require(kernel.within.first >= 0 && !kernel.within.is_empty(), "kernel '{}' runs in no step",
+            kernel.name);
+    require(kernel.within.is_all() || kernel.domain.kind != Domain::Kind::rows,
+            "kernel '{}' is of no step, and runs in some alone", kernel.name);
     require(kernel.steps == Steps::all || kernel.domain.kind != Domain::Kind::rows,
             "kernel '{}' is of no step, and runs in some alone", kernel.name);
     if (kernel.steps != Steps::without_results) return;
@@ -217,6 +222,38 @@ void check_table(const TablePlan& table) {
 
 constexpr int kMostDeviceScalars = 1'000'000;
 
+// Tables are computed for each cell from so many others.
+constexpr int kFarthestCell = 4096;
+
+void check_stretched(const LaunchPlan& plan, const StretchedAxisPlan& axis) {
+    const auto is_along = [&](int field) {
+        if (!in_range(field, plan.fields) || plan.fields[field].role != Role::input) return false;
+        for (int other = 0; other < plan.rank; ++other)
+            if (plan.fields[field].grid.has(other) != (other == axis.axis)) return false;
+        return true;
+    };
+    require(axis.axis >= 0 && axis.axis < plan.rank, "the spacing of axis {} differs from cell to cell",
+            axis.axis);
+    require(axis.field == -1 || is_along(axis.field), "field {} is no spacing", axis.field);
+    if (axis.field == -1) check_scalar(plan, axis.distance);
+    require(axis.field != -1 || std::ranges::none_of(axis.distance.steps,
+                                                     [](const HostScalar::Step& step) {
+                                                         return step.op == HostScalar::Op::reduction ||
+                                                                step.op == HostScalar::Op::series;
+                                                     }),
+            "the spacing of axis {} changes with the step", axis.axis);
+    for (const auto& [field, holds] : axis.tables) {
+        require(is_along(field), "field {} holds nothing of an axis", field);
+        const auto is_near = [](int cell) { return std::abs(cell) <= kFarthestCell; };
+        require(is_near(holds.shift) && std::ranges::all_of(holds.cells, is_near),
+                "'{}' is of cells too far away", plan.fields[field].name);
+        require(holds.cells.empty() ||
+                    (holds.derivative >= 0 && std::cmp_less(holds.derivative, holds.cells.size()) &&
+                     in_range(holds.node, holds.cells)),
+                "'{}' holds no weight", plan.fields[field].name);
+    }
+}
+
 }  // namespace
 
 int latest_time(const FieldPlan& field) {
@@ -235,6 +272,14 @@ bool has_unread_steps(const LaunchPlan& plan) {
 bool has_first_steps(const LaunchPlan& plan) {
     return std::ranges::any_of(plan.kernels,
                                [](const KernelPlan& kernel) { return kernel.steps == Steps::first; });
+}
+
+StepRange steps_of_same_kernels(const LaunchPlan& plan, std::int64_t step) {
+    StepRange alike;
+    for (const KernelPlan& kernel : plan.kernels)
+        for (const std::int64_t bound : {kernel.within.first, kernel.within.past})
+            alike = common(alike, step < bound ? StepRange{.past = bound} : StepRange{.first = bound});
+    return alike;
 }
 
 bool is_found_without_results(const LaunchPlan& plan, int reduction) {
@@ -353,6 +398,8 @@ void check_plan(const LaunchPlan& plan) {
     }
     for (const KernelPlan& kernel : plan.kernels)
         check_steps(plan, kernel);
+    for (const StretchedAxisPlan& axis : plan.stretched)
+        check_stretched(plan, axis);
     for (const HostScalar& scalar : plan.spacing)
         check_scalar(plan, scalar);
     for (const HostScalar& scalar : plan.origin)

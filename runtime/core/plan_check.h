@@ -14,6 +14,8 @@ int level_count(const FieldPlan& field);
 int latest_time(const FieldPlan& field);
 bool has_unread_steps(const LaunchPlan& plan);  // steps with results and without are not the same
 bool has_first_steps(const LaunchPlan& plan);   // the first of those that are asked for together is another
+// The steps of a run around that one in which the same kernels run (KernelPlan::within).
+StepRange steps_of_same_kernels(const LaunchPlan& plan, std::int64_t step);
 // Whether steps without results find it, too.
 bool is_found_without_results(const LaunchPlan& plan, int reduction);
 // Whether scalars of the device follow from it.

@@ -57,7 +57,7 @@ void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock:
     require(in_range(of_repeat.repeat, plan.repeats), "its time block is of repeat {}", of_repeat.repeat);
     const RepeatPlan& repeat = plan.repeats[of_repeat.repeat];
     require(!repeat.until && !repeat.exchanges.empty() && block.levels == 1 && block.reductions.empty() &&
-                block.earlier.empty(),
+                block.earlier.empty() && block.kernel.within.is_all(),
             "its time block is of a repeat that does not go on from exchanged arrays alone");
     for (const Argument& argument : block.kernel.arguments)
         require(argument.kind != Argument::Kind::scalar || !changes_with_step(argument.scalar),
@@ -72,7 +72,8 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
             block.steps, block.levels);
     for (const KernelPlan* const kernel : block.kernels()) {
         check_kernel(plan, *kernel);
-        require(kernel->steps == Steps::all, "its time block runs in some steps alone");
+        require(kernel->steps == Steps::all && kernel->within == block.kernel.within,
+                "its time block runs in some steps alone");
     }
     for (const KernelPlan& kernel : block.earlier)
         for (const Argument& argument : kernel.arguments)

@@ -125,6 +125,44 @@ TablePlan table_from(const Json& json) {
     return table;
 }
 
+Json stretched_json(const StretchedAxisPlan& axis) {
+    Json json = Json::object({{"axis", axis.axis}, {"is_periodic", axis.is_periodic}});
+    if (axis.field >= 0)
+        json["field"] = axis.field;
+    else
+        json["distance"] = scalar_json(axis.distance);
+    json["tables"] = list_json(axis.tables, [](const StretchedAxisPlan::Table& table) {
+        const AxisTable& holds = table.holds;
+        return Json::object({{"field", table.field},
+                             {"shift", holds.shift},
+                             {"at_half", holds.at_half},
+                             {"derivative", holds.derivative},
+                             {"cells", holds.cells},
+                             {"cells_at_half", holds.cells_at_half},
+                             {"node", holds.node}});
+    });
+    return json;
+}
+
+StretchedAxisPlan stretched_from(const Json& json) {
+    StretchedAxisPlan axis;
+    axis.axis = json.at("axis");
+    axis.is_periodic = json.at("is_periodic");
+    axis.field = json.value("field", -1);
+    if (json.contains("distance")) axis.distance = scalar_from(json.at("distance"));
+    axis.tables = list_from(json.at("tables"), [](const Json& table) {
+        AxisTable holds;
+        holds.shift = table.at("shift");
+        holds.at_half = table.at("at_half");
+        holds.derivative = table.at("derivative");
+        holds.cells = table.at("cells").get<std::vector<int>>();
+        holds.cells_at_half = table.at("cells_at_half");
+        holds.node = table.at("node");
+        return StretchedAxisPlan::Table{table.at("field"), std::move(holds)};
+    });
+    return axis;
+}
+
 Json window_json(const std::optional<WindowPlan>& along) {
     if (!along) return nullptr;
     return Json::object({{"first", along->first}, {"length", along->length}, {"wraps", along->wraps}});
@@ -221,6 +259,7 @@ LaunchPlan plan_from(const Json& json) {
     plan.halo = by_axis_from<std::array<int, 2>>(json.at("halo"));
     plan.spacing = list_from(json.at("spacing"), scalar_from);
     plan.origin = list_from(json.at("origin"), scalar_from);
+    if (json.contains("stretched")) plan.stretched = list_from(json.at("stretched"), stretched_from);
     plan.params = list_from(json.at("params"), param_from);
     plan.coefs = list_from(json.at("coefs"), coef_from);
     plan.fields = list_from(json.at("fields"), field_from);
@@ -258,6 +297,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
                               {"fields", list_json(plan.fields, field_json)},
                               {"kernels", list_json(plan.kernels, kernel_json)},
                               {"reductions", list_json(plan.reductions, reduction_json)}});
+    if (!plan.stretched.empty()) json["stretched"] = list_json(plan.stretched, stretched_json);
     if (plan.fixed_grid)
         json["fixed_grid"] = Json::object({{"extent", by_axis_json(plan.fixed_grid->extent, std::int64_t{1})},
                                            {"pitch", plan.fixed_grid->pitch},

@@ -179,6 +179,8 @@ Json kernel_json(const KernelPlan& kernel) {
     if (kernel.blocks > 0) json["blocks"] = kernel.blocks;
     if (kernel.stands_for > 1) json["stands_for"] = kernel.stands_for;
     if (kernel.steps != Steps::all) json["steps"] = name_of(kernel.steps, kSteps);
+    if (kernel.within.first != 0) json["from_step"] = kernel.within.first;
+    if (kernel.within.past != StepRange::kNoEnd) json["before_step"] = kernel.within.past;
     return json;
 }
 
@@ -196,6 +198,8 @@ KernelPlan kernel_from(const Json& json) {
     if (json.contains("blocks")) kernel.blocks = json.at("blocks");
     kernel.stands_for = json.value("stands_for", std::int64_t{1});
     if (json.contains("steps")) kernel.steps = value_of<Steps>(json.at("steps"), kSteps, "kind of steps");
+    kernel.within.first = json.value("from_step", std::int64_t{0});
+    kernel.within.past = json.value("before_step", StepRange::kNoEnd);
     return kernel;
 }
 

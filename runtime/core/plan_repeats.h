@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 
 #include "runtime/core/launch_plan.h"
 
@@ -32,5 +34,26 @@ bool exchanges_in_step(const LaunchPlan& plan);
 
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.
 bool waits_within_repeats(const LaunchPlan& plan);
+
+// Of what `weigh` gives for kernels: the sum from `first` on, with the repeats among them, of which `repeat`
+// is the first in the plan, as often as they are done. Those that a condition ends count once.
+template <class Weigh>
+std::int64_t sum_of_kernels(const LaunchPlan& plan, int first, int past, std::size_t repeat,
+                            const Weigh& weigh) {
+    std::int64_t sum = 0;
+    for (int k = first; k < past;) {
+        if (repeat == plan.repeats.size() || k < plan.repeats[repeat].first) {
+            sum += weigh(k++);
+            continue;
+        }
+        const RepeatPlan& inner = plan.repeats[repeat];
+        const std::int64_t once = sum_of_kernels(plan, inner.first, inner.past, repeat + 1, weigh);
+        const std::int64_t exchanged = std::ssize(inner.exchanges);
+        sum += inner.until ? once : once + (inner.count - 1) * (once - exchanged);
+        k = inner.past;
+        repeat = next_repeat(plan, repeat);
+    }
+    return sum;
+}
 
 }  // namespace halo::rt

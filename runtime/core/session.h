@@ -242,7 +242,7 @@ public:
     // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);
     // Of so many steps, those up to the next that does more than others, it included
-    // (LaunchPlan::full_steps); all where there is none.
+    // (LaunchPlan::full_steps), or that before other kernels run; all where there is none.
     std::int64_t steps_to_full(std::int64_t count) const;
     RunResult run(const RunOptions& options);
     // From now on step() is called with about so many steps: recordings are no longer than that. Results stay

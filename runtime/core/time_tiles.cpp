@@ -52,7 +52,7 @@ struct SweepRange {
     bool is_empty() const { return begin >= end; }
 };
 
-SweepRange common(const SweepRange& a, const SweepRange& b) {
+SweepRange common_part(const SweepRange& a, const SweepRange& b) {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
@@ -117,7 +117,7 @@ public:
             for (std::int64_t front = chunk_.begin; front < chunk_.end + last_lag_; front += length) {
                 for (std::size_t s = 0; s < tiles_.sweeps.size(); ++s) {
                     const std::int64_t lag = tiles_.lags[s][slowest_];
-                    emit(s, common(window.of(lag)[0], {front - lag, front + length - lag}), strip);
+                    emit(s, common_part(window.of(lag)[0], {front - lag, front + length - lag}), strip);
                 }
             }
         }

@@ -109,7 +109,7 @@ void Pieces::choose_scheme() {
 // The number of blocks of steps among the next `count` steps, up to the next exchange; 0: other steppers do
 // them.
 std::int64_t Pieces::blocks_within(std::int64_t count) const {
-    if (scheme_ == ExchangeScheme::synchronous) return 0;
+    if (scheme_ == ExchangeScheme::synchronous || !plan().time_block->kernel.within.contains(done_)) return 0;
     const std::int64_t single = plan().time_block->is_whole ? 0 : 1;  // the last, for its results
     return std::min(count - single, options_.interval) / plan().time_block->steps;
 }

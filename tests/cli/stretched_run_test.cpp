@@ -95,6 +95,15 @@ run stretched {
     CHECK(outcome.err.find("the spacing of `z` must be greater than 0, and is -1 in the cell z = 0") !=
           std::string::npos);
     outcome = folder.haloc({"emit", "stretched.halo", "-o", "stretched.cu"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(folder.read("stretched.cu").find("fill_axis_z") != std::string::npos);
+    folder.write(
+        "weighted.halo",
+        "stencil weighted(x) {\n    param coef w[0..1] = [1, 0.5]\n    spacing x = w[0] + w[1] * idx(x)\n"
+        "    field u: f64 { boundary mirror }\n    u[t+1] = u + d2(u, x) / 8\n}\n");
+    outcome = folder.haloc({"emit", "weighted.halo", "-o", "weighted.cu"});
     CHECK(outcome.code == 2);
-    CHECK(outcome.err.find("a launcher is not built yet where a spacing differs") != std::string::npos);
+    CHECK(outcome.err.find("a launcher is not built yet where a spacing is made of a `param coef`") !=
+          std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/spec/spec.h"
+#include "engine_values.h"
 #include "heat.h"
 #include "wave.h"
 
@@ -24,13 +25,6 @@ std::unique_ptr<halo::driver::Engine> interpreted(const std::string& spec,
     REQUIRE(checked.ok);
     return halo::driver::make_interpreter_engine(
         halo::driver::optimize(checked.analysis.stencils.front().program, {}), extent);
-}
-
-std::vector<double> values_of(const halo::driver::FieldValues& values) {
-    std::vector<double> all;
-    for (std::int64_t i = 0; i < values.size(); ++i)
-        all.push_back(values.at(i));
-    return all;
 }
 
 }  // namespace

@@ -109,6 +109,8 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
             levels_.push_back({field.name, time, values, {}});
         }
     }
+    for (const ir::StretchedAxis& axis : program.stretched)
+        place_cells(axis);
     for (int step = 0; step < steps; ++step) {
         interpreter.step();
         for (const ir::Statement& statement : program.statements)
@@ -120,6 +122,39 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
     for (PointSet& set : points_)
         for (auto& [name, values] : set.sampled)
             values = interpreter.trace(set.name, name);
+}
+
+// What steps read of an axis follows from its distances, which are above 0.
+void Reference::place_cells(const ir::StretchedAxis& axis) {
+    const auto set = [&](const std::string& name, std::vector<double> values) {
+        const auto field = std::ranges::find(program.fields, name, &ir::Field::name);
+        values = of_type(*field, std::move(values));
+        std::ranges::find(levels_, name, &Level::field)->start = values;
+        state_->interpreter->field(name, 0) = std::move(values);
+    };
+    std::vector<double> params, distances;
+    for (std::size_t n = 0; n < program.params.size(); ++n)
+        params.push_back(param_value(program.params[n], n));
+    const auto along = static_cast<std::size_t>(axis.axis);
+    if (axis.formula) {
+        Extent line{1, 1, 1};
+        line[along] = extent[along];
+        ir::Interpreter formula(*axis.formula, line, ir::Arithmetic::declared);
+        for (std::size_t n = 0; n < axis.formula->params.size(); ++n)
+            formula.set_param(axis.formula->params[n].name, params[n]);
+        formula.step();
+        distances = formula.field(axis.formula->fields.front().name, 0);
+    } else {
+        for (const double value : state_->interpreter->field(axis.field, 0))
+            distances.push_back(0.5 + std::fabs(value));
+        set(axis.field, distances);
+        distances = state_->interpreter->field(axis.field, 0);
+    }
+    const double origin =
+        rt::evaluate(lower::host_scalar(program, program.axes[along].origin), params, extent);
+    const ir::AxisPoints points(distances, axis.is_periodic, origin);
+    for (const ir::StretchedAxis::Table& table : axis.tables)
+        set(table.field, points.values(table.holds));
 }
 
 void Reference::place_points(std::uint64_t seed) {

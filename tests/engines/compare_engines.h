@@ -63,6 +63,7 @@ private:
     std::vector<Level> levels_;
     std::map<std::string, std::vector<double>> by_step_;
     void place_points(std::uint64_t seed);
+    void place_cells(const ir::StretchedAxis& axis);
 
     std::vector<std::pair<std::string, std::vector<double>>> tables_;  // name and rows
     std::vector<PointSet> points_;

@@ -436,6 +436,10 @@ const std::vector<OfflineCase>& offline_cases() {
         {kFewerAxesOfPlane, "direct fuse=512", {37, 13, 1}},
         {kFiltered, "", {37, 13, 1}},
         {kFiltered, "", {64, 16, 1}, true},
+        {kPhases, "", {37, 13, 1}},
+        {kStretched, "", {37, 13, 1}},
+        {kStretched, "", {64, 16, 1}, true},
+        {kStretchedRound, "", {9, 5, 1}},
     };
     return cases;
 }
@@ -454,6 +458,7 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kSettle, "temporal steps=2 warps=2 cells=2", {20, 7, 1}, false, {}, {"largest", "size"}},
         {kFewerAxesOfPlane, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
         {kFiltered, "temporal steps=1 warps=2 cells=2", {200, 77, 1}},
+        {kPhases, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
         {kDriven, "temporal steps=3 warps=2 cells=2", {200, 77, 1}},
         {kReflected, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
         {kAging, "temporal steps=3 warps=2 cells=8", {512, 77, 1}},

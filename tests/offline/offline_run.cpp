@@ -31,6 +31,14 @@ const emit::FieldNames& names_of(const emit::LauncherModel& model, const std::st
     return model.fields[index];
 }
 
+// What callers set and get: not what unequal spacing gives.
+std::vector<Reference::Level> levels_of(const Reference& reference) {
+    std::vector<Reference::Level> levels;
+    for (const Reference::Level& level : reference.levels())
+        if (level.field.find("..") == std::string::npos) levels.push_back(level);
+    return levels;
+}
+
 const emit::LevelName& level_of(const emit::LauncherModel& model, const Reference::Level& level) {
     return names_of(model, level.field).level(level.time);
 }
@@ -212,7 +220,7 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     const auto values_of = [&](const Reference::Level& level) {
         return "(solver, (" + names_of(model, level.field).type + "*)values)";
     };
-    for (const Reference::Level& level : reference.levels()) {
+    for (const Reference::Level& level : levels_of(reference)) {
         text += "    if (" + moved("fread", level, "in") + " == 0) return 2;\n";
         text += check + level_of(model, level).set + values_of(level) + failed;
         const rt::FieldPlan& field = plan_of(plan, level.field);
@@ -223,7 +231,7 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     text += check + model.advance + "(solver, " + std::to_string(kSteps - 2) + ")" + failed;
     text += points.place_again();
     text += check + model.advance + "(solver, 2)" + failed;
-    for (const Reference::Level& level : reference.levels()) {
+    for (const Reference::Level& level : levels_of(reference)) {
         text += check + level_of(model, level).get + values_of(level) + failed;
         text += "    " + moved("fwrite", level, "out") + ";\n";
     }
@@ -311,7 +319,7 @@ std::string compare(const Offline& offline, const Reference& reference, const Of
     const rt::LaunchPlan& plan = offline.lowered.plan;
     std::string trouble;
     for (std::size_t n = 0; n < results.levels.size() && trouble.empty(); ++n) {
-        const std::string& field = reference.levels()[n].field;
+        const std::string field = levels_of(reference)[n].field;
         trouble = compare_values(field, results.levels[n], type_of(plan, field), given);
     }
     std::size_t trace = 0;
@@ -339,7 +347,7 @@ std::string start_bytes(const Offline& offline, const Reference& reference) {
     for (std::size_t n = 0; n < reference.tables().size(); ++n)
         start += bytes_of(reference.tables()[n].second, plan.tables[n].type);
     start += bytes_of_points(offline, reference);
-    for (const Reference::Level& level : reference.levels())
+    for (const Reference::Level& level : levels_of(reference))
         start += bytes_of(level.start, type_of(plan, level.field));
     return start;
 }
@@ -356,7 +364,7 @@ void give_start(const Reference& reference, rt::Session& session) {
         for (const auto& [name, values] : set.given)
             session.set_point_values(set.name, name, values);
     }
-    for (const Reference::Level& level : reference.levels()) {
+    for (const Reference::Level& level : levels_of(reference)) {
         const std::string bytes = bytes_of(level.start, type_of(session.plan(), level.field));
         session.upload_elements(level.field, level.time, bytes.data(),
                                 static_cast<std::int64_t>(bytes.size()));
@@ -367,7 +375,7 @@ void give_start(const Reference& reference, rt::Session& session) {
 
 OfflineResults results_of(const Reference& reference, const rt::LaunchPlan& plan) {
     OfflineResults results;
-    for (const Reference::Level& level : reference.levels())
+    for (const Reference::Level& level : levels_of(reference))
         results.levels.push_back(level.end);
     for_sampled(plan, reference, [&](const auto&, const auto&, const std::vector<double>& values) {
         results.sampled.push_back(values);
@@ -381,7 +389,7 @@ OfflineResults results_of(const Reference& reference, rt::Session& session) {
     give_start(reference, session);
     session.step(kSteps);
     OfflineResults results;
-    for (const Reference::Level& level : reference.levels()) {
+    for (const Reference::Level& level : levels_of(reference)) {
         const rt::ElementType type = type_of(session.plan(), level.field);
         std::string bytes = bytes_of(level.start, type);
         session.download_elements(level.field, level.time, bytes.data(),

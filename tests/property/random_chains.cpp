@@ -46,7 +46,7 @@ void add_chain(RandomProgram& made) {
         for (int link = 0; link < links; ++link) {
             const std::string name = fmt::format("link{}", link);
             stencils += text_of_link(with_some_statements(made, random), name);
-            if (link + 1 == links && random.chance(25))
+            if (random.chance(40))
                 lines += fmt::format("    then {} for {}\n", name, random.between(1, 2));
             else
                 lines +=

@@ -300,6 +300,7 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
     schedule::StepCost cost;
     bool is_in_turn = false;  // the stage before, with others
     for (const StageChoice& stage : stages) {
+        if (!ir::steps_of(program, stage.stage).contains(0)) continue;  // as several steps at once are
         ir::Stage unread = stage.stage;
         std::erase_if(unread.statements, [&](int index) { return !done[static_cast<std::size_t>(index)]; });
         if (unread.statements.empty() && !is_watched) continue;

@@ -163,10 +163,6 @@ schedule::Target target_of_archs(const Emission& options) {
 
 std::vector<TextFile> emitted_files(const ir::Program& checked, const Emission& options,
                                     const CodeOptions& code_options, const CudaDetails& details) {
-    if (has_launcher(options) && !checked.stretched.empty())
-        throw CommandError(ExitCode::usage,
-                           "a launcher is not built yet where a spacing differs from cell to cell",
-                           "--style kernel-only has none, and `haloc run` runs it");
     const bool is_of_gpu = options.target != EmitTarget::stencil && options.target != EmitTarget::cpu;
     ir::Program program =
         is_of_gpu ? optimize_for_gpu(checked, code_options) : optimize(checked, code_options);
@@ -179,6 +175,10 @@ std::vector<TextFile> emitted_files(const ir::Program& checked, const Emission& 
     of_plan.shares_launches = details.fixed_grid.has_value();
     const schedule::Plan plan = choose_plan(program, of_plan).plan();
     const Code code = cuda_code(program, plan, details);
+    if (has_launcher(options) && code.lowered.plan.stretched.size() != checked.stretched.size())
+        throw CommandError(ExitCode::usage,
+                           "a launcher is not built yet where a spacing is made of a `param coef`",
+                           "params can stand in place of the weights; --style kernel-only has no launcher");
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));
     std::vector<std::string> made_with;

@@ -1,9 +1,5 @@
 #include "compiler/driver/running/stretched_axes.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/running/params.h"
 #include "compiler/lower/shared/host_scalar.h"
@@ -32,19 +28,6 @@ std::vector<double> distances_of(const ir::StretchedAxis& axis, const RunRequest
     return numbers_of(engine->download(made.fields.front().name));
 }
 
-// The last one counts on a periodic axis alone, and on a grid of one cell.
-void check_distances(const std::vector<double>& distances, const ir::StretchedAxis& axis,
-                     const std::string& name) {
-    const std::size_t last =
-        axis.is_periodic || distances.size() == 1 ? distances.size() : distances.size() - 1;
-    for (std::size_t i = 0; i < last; ++i)
-        if (!(distances[i] > 0) || !std::isfinite(distances[i]))
-            throw rt::Error(rt::ErrorCode::bad_argument,
-                            fmt::format("the spacing of `{0}` must be greater than 0, and is {1} in the "
-                                        "cell {0} = {2}",
-                                        name, distances[i], i));
-}
-
 double origin_of(const ir::Program& program, int axis, const RunRequest& request) {
     const ir::ExprId origin = program.axes[static_cast<std::size_t>(axis)].origin;
     return rt::evaluate(lower::host_scalar(program, origin), param_values(program, request), request.extent);
@@ -58,7 +41,8 @@ std::map<int, ir::AxisPoints> points_of_axes(Engine& engine, const ir::Program& 
     for (const ir::StretchedAxis& axis : program.stretched) {
         const std::vector<double> distances =
             axis.formula ? distances_of(axis, request) : numbers_of(engine.download(axis.field));
-        check_distances(distances, axis, program.axes[static_cast<std::size_t>(axis.axis)].name);
+        rt::check_distances(distances, axis.is_periodic,
+                            program.axes[static_cast<std::size_t>(axis.axis)].name);
         points.emplace(axis.axis,
                        ir::AxisPoints(distances, axis.is_periodic, origin_of(program, axis.axis, request)));
     }

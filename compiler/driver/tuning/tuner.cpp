@@ -11,6 +11,7 @@
 #include "compiler/driver/console/status_line.h"
 #include "compiler/driver/tuning/tune_check.h"
 #include "compiler/driver/tuning/tune_measure.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/schedule/groupings.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/space.h"
@@ -36,12 +37,19 @@ struct Subject {
 Subject stage_subject(const TunerInput& input, std::size_t index) {
     const StageChoice& stage = input.stages[index];
     const Extent& extent = input.request.extent;
-    return {index,
-            fmt::format("stage {}", index + 1),
-            stage_key(input.program, stage.stage, extent, stage.pinned_text, input.machine.tune_device()),
-            schedule::list_candidates(stage.footprint, input.machine.target(), extent, stage.pins),
-            schedule::print(stage.schedule, input.program.rank()),
-            ""};
+    Subject subject{
+        index,
+        fmt::format("stage {}", index + 1),
+        stage_key(input.program, stage.stage, extent, stage.pinned_text, input.machine.tune_device()),
+        schedule::list_candidates(stage.footprint, input.machine.target(), extent, stage.pins),
+        schedule::print(stage.schedule, input.program.rank()),
+        ""};
+    // Runs that are measured and compared with the interpreter begin at step 0.
+    if (!ir::steps_of(input.program, stage.stage).contains(0)) {
+        subject.candidates.clear();
+        subject.why_none = "it is of a later phase, which is not measured yet";
+    }
+    return subject;
 }
 
 // The search for how steps are grouped. Single steps by the stages' best schedules come first, unless a

@@ -265,10 +265,12 @@ const std::vector<rt::KernelPlan>& HaloKernels::kernels_of(const Level& level) {
     return made_.emplace(level, std::move(plans)).first->second;
 }
 
-void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan) {
+void HaloKernels::append(const Level& level, rt::Steps steps, const rt::StepRange& within,
+                         rt::LaunchPlan& plan) {
     if (!layout_.halo_kernels[level.field.index]) return;
     for (rt::KernelPlan kernel : kernels_of(level)) {
         kernel.steps = steps;
+        kernel.within = within;
         plan.kernels.push_back(std::move(kernel));
     }
 }
@@ -276,13 +278,13 @@ void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& pl
 void HaloKernels::append_before(const StageView& sweep, const StageView& unread, rt::LaunchPlan& plan) {
     for (const Read& read : sweep.reads)
         if (sweep.sweeps_level(read.level) && read.at_offsets())
-            append(read.level, steps_writing(unread, read.level), plan);
+            append(read.level, steps_writing(unread, read.level), sweep.within, plan);
 }
 
 void HaloKernels::append_inputs(rt::LaunchPlan& plan) {
     for (std::uint32_t f = 0; f < program_.fields.size(); ++f) {
         if (program_.fields[f].role == ir::Role::input && layout_.plan_field[f] >= 0)
-            append({ir::FieldId{f}, 0}, rt::Steps::all, plan);
+            append({ir::FieldId{f}, 0}, rt::Steps::all, {}, plan);
     }
 }
 

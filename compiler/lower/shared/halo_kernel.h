@@ -29,7 +29,7 @@ public:
           kernel_names_(kernel_names) {}
 
     // Appends to such steps the launches that fill the halo of `level`; none where no kernel does.
-    void append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan);
+    void append(const Level& level, rt::Steps steps, const rt::StepRange& within, rt::LaunchPlan& plan);
 
     // Those of levels that a sweep is about to write: it reads fixed values past a face.
     void append_before(const StageView& sweep, const StageView& unread, rt::LaunchPlan& plan);

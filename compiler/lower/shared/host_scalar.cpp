@@ -1,5 +1,9 @@
 #include "compiler/lower/shared/host_scalar.h"
 
+#include <algorithm>
+#include <cstdint>
+
+#include "compiler/ir/analysis.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -97,7 +101,9 @@ Op operation(ir::Function function) {
 
 class Translator {
 public:
-    Translator(const ir::Program& program, rt::HostScalar& scalar) : program_(program), scalar_(scalar) {}
+    // is_of_cell: the scalar's step is the index of the cell that it is for.
+    Translator(const ir::Program& program, rt::HostScalar& scalar, bool is_of_cell = false)
+        : program_(program), scalar_(scalar), is_of_cell_(is_of_cell) {}
 
     void translate(ir::ExprId id, bool is_root = true) {
         const ir::Expr& expr = program_[id];
@@ -138,7 +144,9 @@ private:
         push({Op::param, 0, static_cast<int>(ref.param.index)});
     }
     void append(const ir::Expr&, const ir::Coordinate& coordinate) {
-        if (coordinate.kind == ir::CoordinateKind::step) return push({Op::step, 0, 0});
+        if (coordinate.kind == ir::CoordinateKind::step ||
+            (coordinate.kind == ir::CoordinateKind::index && is_of_cell_))
+            return push({Op::step, 0, 0});
         if (coordinate.kind != ir::CoordinateKind::extent) throw InternalError("a position is not uniform");
         if (const auto& along = program_.window.axes[coordinate.axis])
             return push({Op::param, 0, static_cast<int>(along->length.index)});
@@ -188,6 +196,7 @@ private:
 
     const ir::Program& program_;
     rt::HostScalar& scalar_;
+    bool is_of_cell_;
 };
 
 bool is_one(const ir::Program& program, ir::ExprId id) {
@@ -241,6 +250,21 @@ std::string product_words(const ir::Program& program, ir::ExprId id) {
 rt::HostScalar host_scalar(const ir::Program& program, ir::ExprId expr) {
     rt::HostScalar scalar;
     Translator(program, scalar).translate(expr);
+    return scalar;
+}
+
+rt::HostScalar distance_scalar(const ir::Program& formula, const std::vector<ir::Param>& params) {
+    const ir::ExprId distance = std::get<ir::Assign>(formula.statements.front()).value;
+    for (const std::uint32_t e : ir::reached_exprs(formula, {distance}))
+        if (std::holds_alternative<ir::CoefElement>(formula.exprs[e].node)) return {};
+    rt::HostScalar scalar;
+    Translator(formula, scalar, true).translate(distance);
+    for (rt::HostScalar::Step& step : scalar.steps)
+        if (step.op == Op::param)
+            step.index = static_cast<int>(
+                std::ranges::find(params, formula.params[static_cast<std::size_t>(step.index)].name,
+                                  &ir::Param::name) -
+                params.begin());
     return scalar;
 }
 

@@ -54,6 +54,26 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
     return plan;
 }
 
+void add_stretched_axes(const ir::Program& program, const ProgramLayout& layout, rt::LaunchPlan& plan) {
+    const auto field = [&](const std::string& name) {
+        const auto found = std::ranges::find(program.fields, name, &ir::Field::name);
+        return layout.plan_field[static_cast<std::size_t>(found - program.fields.begin())];
+    };
+    for (const ir::StretchedAxis& axis : program.stretched) {
+        rt::StretchedAxisPlan made;
+        made.axis = axis.axis;
+        made.is_periodic = axis.is_periodic;
+        if (axis.formula)
+            made.distance = distance_scalar(*axis.formula, program.params);
+        else
+            made.field = field(axis.field);
+        if (made.field < 0 && made.distance.steps.empty()) continue;
+        for (const ir::StretchedAxis::Table& table : axis.tables)
+            made.tables.push_back({field(table.field), table.holds});
+        plan.stretched.push_back(std::move(made));
+    }
+}
+
 void describe_exprs(const ir::Program& program, ProgramLayout& layout) {
     layout.uniform = ir::uniform_exprs(program);
     layout.shapes.clear();
@@ -110,6 +130,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         if (const auto& along = program.window.axes[axis])
             plan.window[axis] = rt::WindowPlan{static_cast<int>(along->first.index),
                                                static_cast<int>(along->length.index), along->wraps};
+    add_stretched_axes(program, layout, plan);
     for (const ir::Param& param : program.params)
         plan.params.push_back({param.name, param.default_value});
     for (std::size_t c = 0; c < program.coefs.size(); ++c) {

@@ -57,6 +57,7 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
     for (int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
         view.factor = ir::grid_factor(program, statement);
+        view.within = ir::steps_of(statement);
         for (const ir::ExprId root : ir::roots_of(statement))
             roots.push_back(root);
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) {

@@ -43,6 +43,7 @@ struct StageView {
     std::vector<Read> reads;       // from memory, in order of first use
     std::vector<Write> writes;     // to memory
     int factor = 1;                // of the grid whose cells it computes (rt::FieldGrid::factor)
+    rt::StepRange within;          // steps of a run that it is for
     std::vector<Level> elsewhere;  // that it reads besides: fields over fewer axes, or of another grid
     // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;

@@ -28,13 +28,30 @@ KernelPlan::Written exchanged_level(const KernelPlan::Written& level, const Repe
 }  // namespace
 
 Launches::Launches(const Sources& sources) : from_(sources) {
-    for (const KernelPlan& kernel : from_.setup.plan.kernels)
+    for (const KernelPlan& kernel : from_.setup.plan.kernels) {
+        bool has_scalar = false;
         for (const Argument& argument : kernel.arguments) {
-            const bool is_scalar = changes(argument) && !from_.points.is_trace(argument);
             changing_ = changing_ || changes(argument);
-            changing_scalars_ = changing_scalars_ || is_scalar;
-            changing_scalars_unread_ = changing_scalars_unread_ || (is_scalar && kernel.runs(false));
+            has_scalar = has_scalar || (changes(argument) && !from_.points.is_trace(argument));
         }
+        changing_scalars_.push_back(has_scalar);
+    }
+}
+
+bool Launches::have_changing_scalars() const {
+    const std::vector<KernelPlan>& kernels = from_.setup.plan.kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+        if (changing_scalars_[k] && kernels[k].within.contains(from_.clock.steps_done)) return true;
+    return false;
+}
+
+bool Launches::have_changing_scalars_unread() const {
+    const std::vector<KernelPlan>& kernels = from_.setup.plan.kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+        if (changing_scalars_[k] && kernels[k].runs(false) &&
+            kernels[k].within.contains(from_.clock.steps_done))
+            return true;
+    return false;
 }
 
 bool Launches::changes(const Argument& argument) const {

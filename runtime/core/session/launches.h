@@ -56,12 +56,12 @@ public:
     };
     explicit Launches(const Sources& sources);
 
-    // Whether some argument is another one in each step; and a scalar among them, so that no launch can be
-    // replayed.
+    // Whether some argument is another one in each step; and of the next step a scalar, so that no launch can
+    // be replayed.
     bool change_with_step() const { return changing_; }
-    bool have_changing_scalars() const { return changing_scalars_; }
-    // The same of steps without results.
-    bool have_changing_scalars_unread() const { return changing_scalars_unread_; }
+    bool have_changing_scalars() const;
+    // The same of a step without results.
+    bool have_changing_scalars_unread() const;
     // Whether a kernel of the repeat has one.
     bool change_with_step(const RepeatPlan& repeat) const;
     void prepare(const std::vector<double>& params);  // all; those of a phase when it is first asked for
@@ -97,7 +97,8 @@ private:
     void prepare_phase(std::size_t phase);
 
     Sources from_;
-    bool changing_ = false, changing_scalars_ = false, changing_scalars_unread_ = false;
+    bool changing_ = false;
+    std::vector<bool> changing_scalars_;  // by kernel
     std::vector<double> params_;
     std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]; empty until asked for
     std::vector<std::map<int, PreparedLaunch>> exchanged_;  // [phase], by kernel

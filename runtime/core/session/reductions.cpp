@@ -47,6 +47,8 @@ constexpr std::int64_t kFinishedBytes = 8 * (kFinishedRows + 1);
 // Of partial results that are noted; a single note may need more.
 constexpr std::int64_t kNotesBytes = std::int64_t{8} << 20;
 
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
 double neutral_of(ReductionPlan::Op op) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return op == ReductionPlan::Op::sum ? 0 : op == ReductionPlan::Op::min ? kInfinity : -kInfinity;
@@ -116,7 +118,12 @@ double Reductions::value(int index) const {
                     fmt::format("'{}' has no value before the first step", plan_of(index).name));
     const std::optional<double>& latest = latest_[static_cast<std::size_t>(index)];
     if (clock_.steps_done == clock_.continued_from && latest) return *latest;
-    return combined(index);
+    return is_of_last_step(index) ? combined(index) : kNoNumber;
+}
+
+bool Reductions::is_of_last_step(int index) const {
+    return setup_.plan.kernels[static_cast<std::size_t>(plan_of(index).kernel)].within.contains(
+        clock_.steps_done - 1);
 }
 
 Reductions::InBlock Reductions::of_last_step(int index) const {
@@ -189,6 +196,8 @@ PartialResults Reductions::parts(int index) const {
         throw Error(
             ErrorCode::bad_argument,
             fmt::format("'{}' was found by a kernel that does several steps, and not in parts", name));
+    if (!is_in_step_ && !is_of_last_step(index))
+        return {plan_of(index).op, plan_of(index).square_root, {kNoNumber}};
     return fetch(index, partials(index), kernels_.block_count(plan_of(index).kernel));
 }
 
@@ -199,7 +208,9 @@ std::vector<double> Reductions::latest(const HostScalar& scalar) {
         const auto place = static_cast<std::size_t>(step.index);
         std::optional<double>& value = latest_[place];
         if (!reduced_[place]) value = plan_of(step.index).initial;
+        is_in_step_ = true;
         if (!value) value = combine_ ? combine_(plan_of(step.index).name) : combined(step.index);
+        is_in_step_ = false;
         values[place] = *value;
     }
     return values;
@@ -220,6 +231,10 @@ void Reductions::continue_from(int index, double value) {
 
 void Reductions::note(int index) {
     Notes& notes = notes_[static_cast<std::size_t>(index)];
+    if (!is_of_last_step(index)) {
+        take_notes(index);
+        return notes.values.push_back(kNoNumber);
+    }
     const auto [from, count] = of_last_step(index);
     const std::int64_t bytes = 8 * count;
     if (notes.used + bytes > notes.partials.bytes()) {

@@ -56,8 +56,9 @@ private:
     };
     // The partial results, with those behind them that change nothing: rows of the device are as long then.
     std::int64_t filled_count(int index) const;
-    void fill(int index, double value);  // as if all blocks had found it
-    void take_notes(int index);          // from the device
+    void fill(int index, double value);     // as if all blocks had found it
+    void take_notes(int index);             // from the device
+    bool is_of_last_step(int index) const;  // its kernel ran in it, as far as KernelPlan::within says
     InBlock of_last_step(int index) const;
     double combined(int index) const;
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
@@ -81,6 +82,7 @@ private:
     std::vector<Notes> notes_;
     std::vector<InBlock> in_block_;                      // where a block did the last step
     std::vector<bool> reduced_;                          // its kernel has run, if only once
+    bool is_in_step_ = false;                            // a launch asks for a value
     std::vector<std::optional<double>> latest_;          // what its partials come to, once asked for
     std::function<double(const std::string&)> combine_;  // where it is not this session alone
 };

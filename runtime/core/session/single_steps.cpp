@@ -12,49 +12,15 @@ namespace halo::rt::session {
 
 namespace {
 
-// Enough that starting a recording costs nothing against running it.
-constexpr std::int64_t kRecordedLaunches = 64;
-// A launch in a recording takes about a kilobyte.
-constexpr std::int64_t kMostRecordedLaunches = 20'000;
-// With fewer steps, launches cost the host no more than starting a recording.
-constexpr std::int64_t kLeastRecordedLaunches = 8;
-
 // Iterations that are launched before the host looks whether a condition holds: so many launches that looking
 // costs nothing beside them, and no more blocks of threads, as those that do nothing take time to start.
 constexpr std::int64_t kLaunchesAhead = 24, kBlocksAhead = 1 << 15;
 
-// Of what `weigh` gives for kernels: the sum from `first` on, with the repeats among them, of which `repeat`
-// is the first in the plan, as often as they are done. Those that a condition ends count once.
-template <class Weigh>
-std::int64_t sum_of(const LaunchPlan& plan, int first, int past, std::size_t repeat, const Weigh& weigh) {
-    std::int64_t sum = 0;
-    for (int k = first; k < past;) {
-        if (repeat == plan.repeats.size() || k < plan.repeats[repeat].first) {
-            sum += weigh(k++);
-            continue;
-        }
-        const RepeatPlan& inner = plan.repeats[repeat];
-        const std::int64_t once = sum_of(plan, inner.first, inner.past, repeat + 1, weigh);
-        const std::int64_t exchanged = std::ssize(inner.exchanges);
-        sum += inner.until ? once : once + (inner.count - 1) * (once - exchanged);
-        k = inner.past;
-        repeat = next_repeat(plan, repeat);
-    }
-    return sum;
-}
-
-// The number of launches of a step without results, as most steps are.
-std::int64_t launches_of_step(const LaunchPlan& plan) {
-    return sum_of(plan, 0, static_cast<int>(plan.kernels.size()), 0, [&](int kernel) {
-        return plan.kernels[static_cast<std::size_t>(kernel)].runs(false) ? 1 : 0;
-    });
-}
-
 // Of one iteration, but for what stands in the place of exchanges.
 std::int64_t launches_of_iteration(const LaunchPlan& plan, int index) {
     const RepeatPlan& repeat = plan.repeats[static_cast<std::size_t>(index)];
-    return sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
-                  [](int) { return 1; }) -
+    return sum_of_kernels(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+                          [](int) { return 1; }) -
            std::ssize(repeat.exchanges);
 }
 
@@ -64,14 +30,6 @@ bool has_conditions_within(const LaunchPlan& plan, int repeat) {
     const auto past = plan.repeats.begin() +
                       static_cast<std::ptrdiff_t>(next_repeat(plan, static_cast<std::size_t>(repeat)));
     return std::any_of(first, past, [](const RepeatPlan& each) { return each.until.has_value(); });
-}
-
-// Whether recordings of whole cycles of steps are of no more launches than memory is spent on. How many
-// iterations a condition asks for is not known when a step is recorded, and exchanges within it are others'.
-bool has_room_to_record(const LaunchPlan& plan, std::int64_t cycle) {
-    return !exchanges_in_step(plan) && std::ranges::none_of(plan.repeats, [](const RepeatPlan& each) {
-        return each.until.has_value();
-    }) && launches_of_step(plan) * cycle <= kMostRecordedLaunches;
 }
 
 // The device's calls go to its side stream, after all work so far of the main one.
@@ -300,11 +258,11 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
     const LaunchPlan& plan = parts_.setup.plan;
     const RepeatPlan& repeat = plan.repeats[static_cast<std::size_t>(index)];
     const std::int64_t launches =
-        sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
-               [&](int kernel) { return plan.kernels[static_cast<std::size_t>(kernel)].stands_for; });
+        sum_of_kernels(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+                       [&](int kernel) { return plan.kernels[static_cast<std::size_t>(kernel)].stands_for; });
     const std::int64_t blocks =
-        1 + sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
-                   [&](int kernel) { return parts_.kernels.block_count(kernel); });
+        1 + sum_of_kernels(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+                           [&](int kernel) { return parts_.kernels.block_count(kernel); });
     const bool is_long = launches > kLaunchesAhead || has_conditions_within(plan, index);
     const std::int64_t ahead =
         is_long ? 1 : std::max<std::int64_t>(1, std::min(kLaunchesAhead / launches, kBlocksAhead / blocks));
@@ -326,7 +284,8 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
 void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
-    if (!plan.kernels[k].runs(step.with_results, step.is_first) || !runs_in_step(plan, plan.kernels[k]))
+    if (!plan.kernels[k].runs(step.with_results, step.is_first) ||
+        !plan.kernels[k].within.contains(parts_.clock.steps_done) || !runs_in_step(plan, plan.kernels[k]))
         return;
     const int kernel = static_cast<int>(k);
     PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
@@ -362,130 +321,6 @@ void SingleSteps::step_first(bool with_results) {
     launch(parts_.clock.steps_done, parts_.clock.phase(), with_results, true);
     wait_for_samples();
     parts_.clock.advance(1, 1);
-}
-
-RecordedSteps::RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot)
-    : parts_(parts), singles_(singles), snapshot_(snapshot) {
-    const std::int64_t cycle = parts.clock.cycle;
-    const std::int64_t launches_per_cycle = launches_of_step(parts.setup.plan) * cycle;
-    length_ =
-        cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
-}
-
-void RecordedSteps::prepare(const std::vector<double>& /*params*/) {
-    forget();
-}
-
-void RecordedSteps::forget() {
-    recording_.reset();
-    last_.reset();
-    watched_.reset();
-}
-
-void RecordedSteps::expect(std::int64_t at_a_time) {
-    // The steps may begin anywhere in a cycle, so some may have to be done singly until the next phase 0.
-    const std::int64_t cycle = parts_.clock.cycle, usable = at_a_time - (cycle - 1);
-    if (usable * launches_of_step(parts_.setup.plan) < kLeastRecordedLaunches) return;
-    const std::int64_t recordings = (usable + length_ - 1) / length_;
-    const std::int64_t steps = usable / recordings / cycle * cycle;
-    if (steps == 0 || steps == length_) return;
-    length_ = steps;
-    forget();
-}
-
-std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
-    if (!can_replay() || launches_of_step(parts_.setup.plan) == 0 || count < length_ ||
-        !parts_.clock.at_cycle_start())
-        return 0;
-    const bool has_unread = has_unread_steps(parts_.setup.plan);
-    const bool is_last = with_results && count == length_ && has_unread;
-    if (is_last && parts_.launches.have_changing_scalars()) return 0;
-    std::unique_ptr<Recording>& recording = is_last ? last_ : recording_;
-    if (recording == nullptr) {
-        parts_.points.make_rows(length_);
-        recording = singles_.record(length_, [&](std::int64_t each) {
-            singles_.launch_recorded(each, is_last && each == length_ - 1);
-        });
-    }
-    replay(*recording);
-    return length_;
-}
-
-bool RecordedSteps::can_replay() const {
-    return parts_.setup.can_record() && has_room_to_record(parts_.setup.plan, parts_.clock.cycle) &&
-           !parts_.launches.have_changing_scalars_unread() && parts_.points.can_stage(length_);
-}
-
-void RecordedSteps::replay(Recording& recording) {
-    singles_.wait_for_samples();  // of steps before that were taken beside others
-    parts_.points.load_rows(parts_.clock.steps_done, length_);
-    parts_.setup.device->replay(recording);
-    parts_.points.store_rows(parts_.clock.steps_done, length_);
-    parts_.clock.advance(length_, length_);
-}
-
-bool RecordedSteps::can_watch(const HostScalar& until) {
-    const LaunchPlan& plan = parts_.setup.plan;
-    if (!can_replay() || parts_.launches.have_changing_scalars() ||
-        !parts_.setup.device->can_finish_reductions() || plan.kernels.empty())
-        return false;
-    // Refuses conditions on sums that the device adds up in another order: they might hold where the host's
-    // do not.
-    for (std::size_t i = 0; i < plan.reductions.size(); ++i)
-        if (parts_.reductions.is_read_by(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum)
-            return false;
-    return snapshot_.has_room();
-}
-
-Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
-    Device& device = *parts_.setup.device;
-    const std::vector<ReductionPlan>& reductions = parts_.setup.plan.reductions;
-    const auto width = static_cast<std::ptrdiff_t>(reductions.size());
-    const auto result_bytes = std::int64_t{8 * width} * length_;
-    if (results_.bytes() < result_bytes || results_.address() == nullptr)
-        results_ = DeviceMemory(device, std::max<std::int64_t>(result_bytes, 8));
-    // Where the condition reads what is found in any case, the last step alone may be one whose results are
-    // read.
-    std::vector<bool> read(reductions.size());
-    bool with_results = false;
-    for (std::size_t i = 0; i < reductions.size(); ++i) {
-        read[i] = parts_.reductions.is_read_by(watch.until, i);
-        with_results =
-            with_results || (read[i] && !is_found_without_results(parts_.setup.plan, static_cast<int>(i)));
-    }
-    const auto finish = [&](std::int64_t step) {
-        parts_.reductions.finish(read, static_cast<double*>(results_.address()) + step * width);
-    };
-    if (watched_ == nullptr || read != watched_reductions_) {
-        finish(0);  // see Device::begin_recording(); the result is not used
-        watched_reductions_ = read;
-        parts_.points.make_rows(length_);
-        watched_ = singles_.record(length_, [&](std::int64_t each) {
-            singles_.launch_recorded(each, with_results || each == length_ - 1);
-            finish(each);
-        });
-    }
-    snapshot_.save();
-    parts_.reductions.found_by_steps();
-    replay(*watched_);
-    std::vector<double> results(static_cast<std::size_t>(width * length_));
-    device.copy_to_host(results.data(), results_.address(), result_bytes);
-
-    for (std::int64_t done = 1; done <= length_; ++done) {
-        if (!watch.due(watch.steps_before + done)) continue;
-        const auto first = results.begin() + width * (done - 1);
-        std::vector<double> values(first, first + width);
-        for (std::size_t i = 0; i < reductions.size(); ++i)
-            if (reductions[i].square_root) values[i] = std::sqrt(values[i]);
-        if (!holds(parts_, watch.until, values, parts_.clock.steps_done - length_ + done)) continue;
-        if (done < length_) {
-            snapshot_.restore();
-            parts_.clock.steps_done -= length_;
-            again(done);
-        }
-        return {done, true};
-    }
-    return {length_, false};
 }
 
 }  // namespace halo::rt::session

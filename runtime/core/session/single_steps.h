@@ -1,4 +1,4 @@
-// Steps one at a time, and recordings of many that are replayed. Not for other rooms.
+// Steps one at a time. Not for other rooms.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,10 @@
 #include "runtime/core/session/watch.h"
 
 namespace halo::rt::session {
+
+// With fewer launches, these cost the host no more than starting a recording; and each in one takes about a
+// kilobyte.
+inline constexpr std::int64_t kLeastRecordedLaunches = 8, kMostRecordedLaunches = 20'000;
 
 class SingleSteps final : public Stepper {
 public:
@@ -76,36 +80,6 @@ private:
     // and where they are launched one by one.
     const bool samples_beside_, launches_beside_;
     bool samples_pending_ = false;  // of a step whose samples the main stream has not waited for
-};
-
-class RecordedSteps final : public Stepper {
-public:
-    RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot);
-    std::int64_t step(std::int64_t count, bool with_results) override;
-    void prepare(const std::vector<double>& params) override;
-    // Steps come about so many at a time: recordings are no longer than that.
-    void expect(std::int64_t at_a_time);
-
-    std::int64_t length() const { return length_; }  // steps of a recording, from phase 0
-    // Whether a recording can keep what the condition reads.
-    bool can_watch(const HostScalar& until);
-    // One recording, from phase 0; halos are filled.
-    Watched watch(const Watch& watch, const StepAgain& again);
-
-private:
-    void forget();
-    bool can_replay() const;            // whether launches of one step can be those of another
-    void replay(Recording& recording);  // of `length_` steps, from the present one on
-
-    Parts& parts_;
-    SingleSteps& singles_;
-    Snapshot& snapshot_;
-    std::int64_t length_ = 0;
-    std::unique_ptr<Recording> recording_;  // of steps without results
-    std::unique_ptr<Recording> last_;       // one whose last step is with results
-    std::unique_ptr<Recording> watched_;    // one that also keeps each step's reductions
-    std::vector<bool> watched_reductions_;  // by ReductionPlan: those that it keeps
-    DeviceMemory results_;                  // of `watched_`: [step][reduction]
 };
 
 }  // namespace halo::rt::session

@@ -105,7 +105,9 @@ void Session::State::step_alike(std::int64_t count, bool with_results) {
     if (count == 0) return;
     prepare();
     take_async_block();
-    while (block != nullptr && count > 0) {
+    const bool has_block =
+        block != nullptr && parts.setup.plan.time_block->kernel.within.contains(parts.clock.steps_done);
+    while (has_block && count > 0) {
         const std::int64_t done = block->step(count, with_results);
         if (done == 0) break;
         count -= done;

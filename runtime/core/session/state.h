@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/core/session/block_steps.h"
+#include "runtime/core/session/recorded_steps.h"
 #include "runtime/core/session/single_steps.h"
 #include "runtime/core/session/stepper.h"
 #include "runtime/core/session/time_tile_steps.h"

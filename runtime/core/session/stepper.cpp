@@ -1,5 +1,9 @@
 #include "runtime/core/session/stepper.h"
 
+#include <algorithm>
+
+#include "runtime/core/plan_check.h"
+
 namespace halo::rt::session {
 
 Parts::Parts(LaunchPlan plan, const Extent& extent, Device& device,
@@ -18,8 +22,13 @@ Parts::Parts(LaunchPlan plan, const Extent& extent, Device& device,
       launches({setup, clock, kernels, arrays, coefs, tables, points, reductions, iterations}) {}
 
 StepsAlike to_full_step(const Parts& parts, std::int64_t most) {
-    const std::vector<HostScalar>& conditions = parts.setup.plan.full_steps;
-    if (conditions.empty()) return {most, false};
+    const LaunchPlan& plan = parts.setup.plan;
+    const std::int64_t left =
+        steps_of_same_kernels(plan, parts.clock.steps_done).past - parts.clock.steps_done;
+    const bool are_last = left <= most;
+    most = std::min(most, left);
+    const std::vector<HostScalar>& conditions = plan.full_steps;
+    if (conditions.empty()) return {most, are_last};
     const std::vector<double> params = parts.params.values();
     for (std::int64_t count = 1; count <= most; ++count) {
         const auto number = static_cast<double>(parts.clock.steps_done + count - 1);
@@ -28,7 +37,7 @@ StepsAlike to_full_step(const Parts& parts, std::int64_t most) {
         };
         if (std::ranges::any_of(conditions, holds)) return {count, true};
     }
-    return {most, false};
+    return {most, are_last};
 }
 
 std::unique_ptr<Recording> record(Device& device, std::int64_t count,

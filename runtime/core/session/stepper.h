@@ -36,7 +36,8 @@ struct Parts {
     Launches launches;
 };
 
-// Steps up to the next full one (LaunchPlan::full_steps), which is the last of them.
+// Steps up to the next full one (LaunchPlan::full_steps), which is the last of them, or to the last before
+// other kernels run (KernelPlan::within), which leaves its outputs to these.
 struct StepsAlike {
     std::int64_t count = 0;
     bool is_full = false;  // false: none of them is

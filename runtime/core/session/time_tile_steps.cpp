@@ -45,11 +45,6 @@ bool is_known(const Argument& argument) {
     return true;
 }
 
-// Whether a kernel runs in the steps of tiles, which are without results.
-bool is_in_steps(const KernelPlan& kernel) {
-    return kernel.runs(false) && kernel.domain.kind != Domain::Kind::rows;
-}
-
 // Whether the kernel's blocks are planes of the grid, or its rows.
 bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
     const int slowest = geometry.rank - 1;
@@ -74,10 +69,17 @@ std::int64_t TimeTileSteps::whole_steps(std::int64_t steps) const {
     return (steps + tile - 1) / tile * tile + last;
 }
 
+// Whether a kernel runs in the steps of tiles, which are without results.
+bool TimeTileSteps::is_in_steps(const KernelPlan& kernel) const {
+    return kernel.runs(false) && kernel.within.contains(parts_.clock.steps_done) &&
+           kernel.domain.kind != Domain::Kind::rows;
+}
+
 bool TimeTileSteps::can_run() const {
     const LaunchPlan& plan = parts_.setup.plan;
+    const auto is_in = [this](const KernelPlan& kernel) { return is_in_steps(kernel); };
     if (plan.rank < 2 || plan.rank > 3 || !plan.repeats.empty() ||
-        std::ranges::none_of(plan.kernels, is_in_steps) || parts_.setup.options.time_tiles.steps == 1 ||
+        std::ranges::none_of(plan.kernels, is_in) || parts_.setup.options.time_tiles.steps == 1 ||
         !parts_.setup.device->cache_share())
         return false;
     // Refuses plans whose outputs have a past, which moves by copying, and plans with reductions that a step
@@ -203,6 +205,7 @@ TileNeeds TimeTileSteps::needs_of(const std::vector<Sweep>& sweeps, const Lags& 
 // Chooses the shape once: the lags are those of any step to start from, as only the slots of arrays differ.
 void TimeTileSteps::choose() {
     chosen_.emplace();
+    same_kernels_ = steps_of_same_kernels(parts_.setup.plan, parts_.clock.steps_done);
     if (!can_run()) return;
     const TimeTileOptions& options = parts_.setup.options.time_tiles;
     const CacheShare cache = *parts_.setup.device->cache_share();
@@ -227,6 +230,11 @@ void TimeTileSteps::end_single(std::int64_t count) {
 }
 
 std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
+    if (!same_kernels_.contains(parts_.clock.steps_done)) {
+        chosen_.reset();
+        trial_ = TileTrial();
+        single_.reset();
+    }
     if (!chosen_) choose();
     const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
     const std::int64_t most =

@@ -36,6 +36,7 @@ private:
         std::chrono::steady_clock::time_point begin;
     };
     bool can_run() const;
+    bool is_in_steps(const KernelPlan& kernel) const;
     void choose();
     void end_single(std::int64_t count);
     TileNeeds needs_of(const std::vector<Sweep>& sweeps, const Lags& lags, int steps) const;
@@ -45,6 +46,7 @@ private:
 
     Parts& parts_;
     std::optional<Chosen> chosen_;  // at the first step
+    StepRange same_kernels_;        // the steps that it is for
     TileTrial trial_;
     std::optional<Single> single_;
 };

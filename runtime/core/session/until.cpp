@@ -27,7 +27,8 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
     prepare();
     take_async_block();
     // What watches several steps at once does them without results.
-    const bool are_alike = parts.setup.plan.full_steps.empty();
+    const bool are_alike = parts.setup.plan.full_steps.empty() &&
+                           steps_of_same_kernels(parts.setup.plan, parts.clock.steps_done).is_all();
     const bool in_blocks = are_alike && block != nullptr && block->can_watch(watch.until);
     // Where checks are far apart, most steps between them run without results, as no watched step does.
     const bool are_far = watch.check_every >= recorded.length() && has_unread_steps(parts.setup.plan);

@@ -64,6 +64,7 @@ __device__ inline void store_images_v_y(float* u, int i, int j, int nx, int ny, 
 // Reads v_x, p, v_y, writes v_x_next, v_y_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 20 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_v_x(const float* __restrict__ v_x, const float* __restrict__ p,
                         const float* __restrict__ v_y, float* __restrict__ v_x_next,
@@ -114,11 +115,12 @@ __device__ inline void store_images_v_x_before(float* u, int i, int j, int nx, i
 // Reads p, v_x_next, v_y_next, writes p_next, v_x_before, reduces to height.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 20 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_p(const float* __restrict__ p, const float* __restrict__ v_x_next,
                       const float* __restrict__ v_y_next, float* __restrict__ p_next,
                       float* __restrict__ v_x_before, int nx, int ny, int pitch, float minus_dt_c_c,
-                      double step, float scale, double* __restrict__ height_partials) {
+                      double* __restrict__ height_partials) {
     constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -142,8 +144,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         const float v_x_before_value = v_x_next[at];
         p_next[at] = p_new;
         v_x_before[at] = v_x_before_value;
-        height_of_thread =
-            keep_max(height_of_thread, static_cast<double>(step < 200.0 ? fabsf(p_new) : scale));
+        height_of_thread = keep_max(height_of_thread, static_cast<double>(fabsf(p_new)));
 
         // Cells of p_next near a face are shown by halo cells, too.
         const bool near_face = j < 4 || j >= ny - 3;
@@ -164,6 +165,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads p, v_x_next, v_y_next, writes p_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 16 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_p_states(const float* __restrict__ p, const float* __restrict__ v_x_next,
                              const float* __restrict__ v_y_next, float* __restrict__ p_next, int nx, int ny,
@@ -194,6 +196,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads v_y_next, writes v_y_before.
 // Schedule: direct, blocks of 8x8 threads, 2x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(64, 25)
     filtered_wave2d_v_y_before(const float* __restrict__ v_y_next, float* __restrict__ v_y_before, int nx,
                                int ny, int pitch) {
@@ -230,6 +233,7 @@ extern "C" __global__ void __launch_bounds__(64, 25)
 // Reads v_x_before, writes v_x_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_v_x_2(const float* __restrict__ v_x_before, float* __restrict__ v_x_next, int nx, int ny,
                           int pitch, double scale, double scale_2, double step) {
@@ -275,6 +279,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads p_next, writes p_before.
 // Schedule: direct, blocks of 8x8 threads, 2x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(64, 25)
     filtered_wave2d_p_before(const float* __restrict__ p_next, float* __restrict__ p_before, int nx, int ny,
                              int pitch) {
@@ -311,6 +316,7 @@ extern "C" __global__ void __launch_bounds__(64, 25)
 // Reads v_y_before, writes v_y_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_v_y(const float* __restrict__ v_y_before, float* __restrict__ v_y_next, int nx, int ny,
                         int pitch, double scale, double scale_2, double step) {
@@ -356,6 +362,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads p_before, writes p_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_p_2(const float* __restrict__ p_before, float* __restrict__ p_next, int nx, int ny,
                         int pitch, double scale, double scale_2, double step) {
@@ -402,6 +409,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads p_next, p_before, reduces to removed.
 // Schedule: direct, blocks of 8x8 threads, 2x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
+// Runs before step 200 alone.
 extern "C" __global__ void __launch_bounds__(64, 24)
     filtered_wave2d_removed(const float* __restrict__ p_next, const float* __restrict__ p_before, int nx,
                             int ny, int pitch, double scale, double scale_2, double step, float scale_3,
@@ -434,12 +442,14 @@ extern "C" __global__ void __launch_bounds__(64, 24)
         removed_partials[blockIdx.x + gridDim.x * blockIdx.y] = removed_of_block;
 }
 
-// Reads v_x, p, writes v_x_next.
+// Reads v_x, p, v_y, writes v_x_next, v_y_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
-// At least 12 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
+// At least 20 bytes move between memory and chip for a cell.
+// Runs from step 200 on alone.
+extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_v_x_3(const float* __restrict__ v_x, const float* __restrict__ p,
-                          float* __restrict__ v_x_next, int nx, int ny, int pitch, double step, float scale,
+                          const float* __restrict__ v_y, float* __restrict__ v_x_next,
+                          float* __restrict__ v_y_next, int nx, int ny, int pitch, float scale,
                           float minus_dt) {
     constexpr int kThreadsX = 32, kThreadsY = 4;
 
@@ -448,50 +458,32 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    if (step >= 200.0) {
-        float sum = fmaf(-0.0797526f, p[at + 2] - p[at - 1], 1.1962891f * (p[at + 1] - p[at]));
-        sum = fmaf(0.009570313f, p[at + 3] - p[at - 2], sum);
-        sum = fmaf(-0.00069754466f, p[at + 4] - p[at - 3], sum);
-        v_x_next[at] = scale * fmaf(minus_dt, sum, v_x[at]);
+    float sum = fmaf(-0.0797526f, p[at + 2] - p[at - 1], 1.1962891f * (p[at + 1] - p[at]));
+    sum = fmaf(0.009570313f, p[at + 3] - p[at - 2], sum);
+    sum = fmaf(-0.00069754466f, p[at + 4] - p[at - 3], sum);
+    const float v_x_new = scale * fmaf(minus_dt, sum, v_x[at]);
+    float sum_2 = fmaf(-0.0797526f, p[at + 2 * pitch] - p[at - pitch], 1.1962891f * (p[at + pitch] - p[at]));
+    sum_2 = fmaf(0.009570313f, p[at + 3 * pitch] - p[at - 2 * pitch], sum_2);
+    sum_2 = fmaf(-0.00069754466f, p[at + 4 * pitch] - p[at - 3 * pitch], sum_2);
+    const float v_y_new = scale * fmaf(minus_dt, sum_2, v_y[at]);
+    v_x_next[at] = v_x_new;
+    v_y_next[at] = v_y_new;
 
-        // Cells of v_x_next near a face are shown by halo cells, too.
-        if (i < 3 || i >= nx - 4) store_images_v_x(v_x_next, i, j, nx, ny, pitch);
-    }
-}
+    // Cells of v_x_next near a face are shown by halo cells, too.
+    if (i < 3 || i >= nx - 4) store_images_v_x(v_x_next, i, j, nx, ny, pitch);
 
-// Reads p, v_y, writes v_y_next.
-// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
-// At least 12 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
-    filtered_wave2d_v_y_2(const float* __restrict__ p, const float* __restrict__ v_y,
-                          float* __restrict__ v_y_next, int nx, int ny, int pitch, double step, float scale,
-                          float minus_dt) {
-    constexpr int kThreadsX = 32, kThreadsY = 4;
-
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
-    const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    if (i >= nx || j >= ny) return;
-
-    const long long at = static_cast<long long>(j) * pitch + i;
-    if (step >= 200.0) {
-        float sum =
-            fmaf(-0.0797526f, p[at + 2 * pitch] - p[at - pitch], 1.1962891f * (p[at + pitch] - p[at]));
-        sum = fmaf(0.009570313f, p[at + 3 * pitch] - p[at - 2 * pitch], sum);
-        sum = fmaf(-0.00069754466f, p[at + 4 * pitch] - p[at - 3 * pitch], sum);
-        v_y_next[at] = scale * fmaf(minus_dt, sum, v_y[at]);
-
-        // Cells of v_y_next near a face are shown by halo cells, too.
-        if (j < 3 || j >= ny - 4) store_images_v_y(v_y_next, i, j, nx, ny, pitch);
-    }
+    // Cells of v_y_next near a face are shown by halo cells, too.
+    if (j < 3 || j >= ny - 4) store_images_v_y(v_y_next, i, j, nx, ny, pitch);
 }
 
 // Reads p, v_x_next, v_y_next, writes p_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 16 bytes move between memory and chip for a cell.
+// Runs from step 200 on alone.
 extern "C" __global__ void __launch_bounds__(128, 8)
     filtered_wave2d_p_3(const float* __restrict__ p, const float* __restrict__ v_x_next,
                         const float* __restrict__ v_y_next, float* __restrict__ p_next, int nx, int ny,
-                        int pitch, double step, float minus_dt_c_c) {
+                        int pitch, float minus_dt_c_c) {
     constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -499,22 +491,18 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    if (step >= 200.0) {
-        float sum = fmaf(-0.0797526f,
-                         v_x_next[at + 1] - v_x_next[at - 2] + v_y_next[at + pitch] -
-                         v_y_next[at - 2 * pitch],
-                         1.1962891f * (v_x_next[at] - v_x_next[at - 1] + v_y_next[at] -
-                                       v_y_next[at - pitch]));
-        sum = fmaf(0.009570313f,
-                   v_x_next[at + 2] - v_x_next[at - 3] + v_y_next[at + 2 * pitch] - v_y_next[at - 3 * pitch],
-                   sum);
-        sum = fmaf(-0.00069754466f,
-                   v_x_next[at + 3] - v_x_next[at - 4] + v_y_next[at + 3 * pitch] - v_y_next[at - 4 * pitch],
-                   sum);
-        p_next[at] = fmaf(minus_dt_c_c, sum, p[at]);
+    float sum = fmaf(-0.0797526f,
+                     v_x_next[at + 1] - v_x_next[at - 2] + v_y_next[at + pitch] - v_y_next[at - 2 * pitch],
+                     1.1962891f * (v_x_next[at] - v_x_next[at - 1] + v_y_next[at] - v_y_next[at - pitch]));
+    sum = fmaf(0.009570313f,
+               v_x_next[at + 2] - v_x_next[at - 3] + v_y_next[at + 2 * pitch] - v_y_next[at - 3 * pitch],
+               sum);
+    sum = fmaf(-0.00069754466f,
+               v_x_next[at + 3] - v_x_next[at - 4] + v_y_next[at + 3 * pitch] - v_y_next[at - 4 * pitch],
+               sum);
+    p_next[at] = fmaf(minus_dt_c_c, sum, p[at]);
 
-        // Cells of p_next near a face are shown by halo cells, too.
-        const bool near_face = j < 4 || j >= ny - 3;
-        if (near_face || i < 4 || i >= nx - 3) store_images_p(p_next, i, j, nx, ny, pitch);
-    }
+    // Cells of p_next near a face are shown by halo cells, too.
+    const bool near_face = j < 4 || j >= ny - 3;
+    if (near_face || i < 4 || i >= nx - 3) store_images_p(p_next, i, j, nx, ny, pitch);
 }
