@@ -179,8 +179,10 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
         shape.first_extra[at] = axis == 0 ? more / sector * sector : more;
         shape.out_single[at] = shape.first_extra[at] + shape.tile[at] - shape.halo_low[at];
-        // Wide tiles are few, and their threads have no register to spare.
-        if (has_rows && axis == 0 && schedule.cells[0] <= kMostShiftedCells) {
+        // Wide tiles are few, and their threads have no register to spare, nor have those of more steps,
+        // whose ghost zones do not end with a sector.
+        if (has_rows && axis == 0 && schedule.cells[0] <= kMostShiftedCells &&
+            shape.out[0] + around == shape.tile[0]) {
             const int half = std::max(schedule.cells[0], sector / 2);
             shape.shift = (more - shape.first_extra[0]) / half * half;
         }

@@ -35,16 +35,16 @@ ir::Program chain(const std::string& flows, const std::string& lines) {
 
 // Of what is not in all steps: "u: before step 100".
 Words steps_of_statements(const ir::Program& program) {
-    Words words;
+    Words all;
     for (const ir::Statement& statement : program.statements) {
         const rt::StepRange within = ir::steps_of(statement);
         if (within.is_all()) continue;
         const auto* assign = std::get_if<ir::Assign>(&statement);
         const std::string& name =
             assign != nullptr ? program[assign->target].name : std::get<ir::Reduce>(statement).name;
-        words.push_back(name + ": " + rt::words_for(within));
+        all.push_back(name + ": " + rt::words_for(within));
     }
-    return words;
+    return all;
 }
 
 // Kernels that run in that step, whether or not anybody reads its results.

@@ -33,7 +33,6 @@ struct TemporalFrame {
     bool meets = false;                 // threads exchange rows: they meet once in an iteration
 
     // Constants of the kernel, by name.
-    kernel::Expr shift_x;  // of the outputs, where it saves tiles; empty: there is none
     kernel::Expr k_steps, k_cells_x, k_cells_y, k_values_x, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y,
         k_ring_row;
     kernel::Expr warp;

@@ -51,8 +51,10 @@ private:
         }
         if (frame_.shape.out_single != frame_.shape.out)
             body_.push_back(kernel::Comment{"Tiles at a face have no ghost zone there."});
-        if (frame_.shape.shift > 0) declare_shift();
-        declare("tiles_x", tiles_along(0, frame_.k_out_x));
+        if (frame_.shape.shift > 0)
+            declare_shifted_tiles();
+        else
+            declare("tiles_x", tiles_along(0, frame_.k_out_x));
         Expr tiles = variable("tiles_x");
         if (frame_.two_rows) {
             declare("tiles_y", tiles_along(1, frame_.k_out_y));
@@ -62,23 +64,19 @@ private:
     }
 
     // schedule::TemporalShape::tiles_along.
-    void declare_shift() {
+    void declare_shifted_tiles() {
         body_.push_back(kernel::Comment{
             "Where it saves a tenth of the tiles their outputs begin in the middle of a sector."});
         declare("unshifted", tiles_along(0, frame_.k_out_x));
         const Expr unshifted = variable("unshifted");
-        const int shift = frame_.shape.shift;
-        declare("shift_x", kernel::select(unshifted <= schedule::kMostShiftedTiles &&
-                                              tiles_along(0, frame_.k_out_x, shift) < unshifted,
-                                          shift, 0));
-        frame_.shift_x = variable("shift_x");
+        declare("tiles_x", kernel::select(unshifted <= schedule::kMostShiftedTiles,
+                                          tiles_along(0, frame_.k_out_x, frame_.shape.shift), unshifted));
     }
 
     Expr tiles_along(int axis, const Expr& out, int shift = 0) {
         const auto at = static_cast<std::size_t>(axis);
         const int out_cells = frame_.shape.out[at], single = frame_.shape.out_single[at];
-        const Expr tiles = frame_.context.extent(axis) + out - (1 + single + shift - out_cells);
-        return (axis == 0 && frame_.shift_x.has_value() ? tiles - frame_.shift_x : tiles) / out;
+        return (frame_.context.extent(axis) + out - (1 + single + shift - out_cells)) / out;
     }
 
     // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks

@@ -151,10 +151,17 @@ private:
             const Expr out = axis == 0 ? frame_.k_out_x : frame_.k_out_y;
             const int first_extra = frame_.shape.first_extra[static_cast<std::size_t>(axis)];
             Expr extra = first_extra;
-            if (axis == 0 && frame_.shift_x.has_value())
-                extra = first_extra > 0 ? extra + frame_.shift_x : frame_.shift_x;
+            const bool shifts = axis == 0 && frame_.shape.shift > 0;
+            if (shifts) {
+                // Where the tiles would not reach the grid's end without it. It is found anew for each tile,
+                // as a register that holds it all the time would be one too many.
+                const Expr reached = (variable("tiles_x") - 1) * out + frame_.shape.out_single[0];
+                const Expr shift =
+                    local("shift_x", kernel::select(reached < context().extent(0), frame_.shape.shift, 0));
+                extra = first_extra > 0 ? shift + extra : shift;
+            }
             Expr begin = place * out, end = (place + 1) * out;
-            if (first_extra > 0 || (axis == 0 && frame_.shift_x.has_value())) {
+            if (first_extra > 0 || shifts) {
                 begin = kernel::select(place > 0, begin + extra, 0);
                 end = end + extra;
             }

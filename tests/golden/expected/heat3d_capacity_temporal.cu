@@ -185,8 +185,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     // Tiles at a face have no ghost zone there.
     // Where it saves a tenth of the tiles their outputs begin in the middle of a sector.
     const int unshifted = (nx + kOutX - 5) / kOutX;
-    const int shift_x = unshifted <= 10 && (nx + kOutX - 9) / kOutX < unshifted ? 4 : 0;
-    const int tiles_x = (nx + kOutX - shift_x - 5) / kOutX;
+    const int tiles_x = unshifted <= 10 ? (nx + kOutX - 9) / kOutX : unshifted;
     const int tiles_y = (ny + kOutY - 9) / kOutY;
     const int tiles = tiles_x * tiles_y;
     // Equal parts of tiles are traversed side by side.
@@ -211,6 +210,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         const int out_begin = max(static_cast<int>(share_begin - static_cast<long long>(tile) * nz), 0);
         const int out_end = min(static_cast<int>(share_end - static_cast<long long>(tile) * nz), nz);
         const int tile_x = tile % tiles_x;
+        const int shift_x = (tiles_x - 1) * kOutX + 60 < nx ? 4 : 0;
         const int begin_i = tile_x > 0 ? tile_x * kOutX + shift_x : 0;
         const int end_i = tile_x + 1 < tiles_x ? (tile_x + 1) * kOutX + shift_x : nx;
         const int tile_i = min(max(begin_i - 4, 0), nx - kTileX);
