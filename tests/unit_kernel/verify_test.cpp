@@ -255,6 +255,7 @@ TEST_CASE("a shuffle moves a value of 4 or 8 bytes between lanes") {
     // Its value may differ between threads, so no barrier may depend on it.
     CHECK(faults({If{shuffle(From::lane, i32("n"), 0) < 4, {Barrier{}}, {}}}) ==
           "k: a barrier stands where not all threads come");
+    CHECK(faults({If{shuffle(From::lane, 3, 0) < 4, {Barrier{}}, {}}}) == "");
     CHECK(faults({If{thread() < 32, {Barrier{Barrier::Of::warp}}, {}}}) == "");
 }
 
