@@ -1,5 +1,6 @@
 // What lowering makes is well formed, whatever the program and its names.
 #include "compiler/kernel/verify.h"
+#include "compiler/schedule/groupings.h"
 #include "compiler/schedule/strategies.h"
 
 #include "analyzed.h"
@@ -49,6 +50,23 @@ TEST_CASE("examples are well formed by all strategies and on the CPU") {
             CHECK(all(kernel::verify(lower::lower_cuda(example.program, {schedules}).kernels)) == "");
         }
     }
+}
+
+TEST_CASE("examples are well formed by all groupings of steps") {
+    int groupings = 0;
+    for (const test::Example& example : test::examples()) {
+        for (const schedule::GroupingKind& kind : schedule::grouping_kinds()) {
+            const schedule::GroupingChoice choice =
+                kind.choose({example.program, schedule::Target{}, example.extent, {}, {}});
+            if (!choice.grouping) continue;
+            INFO(example.name << " by " << kind.name);
+            const lower::Lowered lowered =
+                lower::lower_cuda(example.program, {test::chosen(example), *choice.grouping});
+            CHECK(all(kernel::verify(lowered.kernels)) == "");
+            ++groupings;
+        }
+    }
+    CHECK(groupings > 20);
 }
 
 TEST_CASE("random programs are well formed by all strategies and on the CPU") {
