@@ -60,6 +60,9 @@ void add_stretched_axes(const ir::Program& program, const ProgramLayout& layout,
         return layout.plan_field[static_cast<std::size_t>(found - program.fields.begin())];
     };
     for (const ir::StretchedAxis& axis : program.stretched) {
+        // A program that computes the distances themselves, from a run's `init`, has no tables of them.
+        const auto gives = std::ranges::find(program.fields, axis.field, &ir::Field::name);
+        if (!axis.formula && (gives == program.fields.end() || gives->role != ir::Role::input)) continue;
         rt::StretchedAxisPlan made;
         made.axis = axis.axis;
         made.is_periodic = axis.is_periodic;
