@@ -41,16 +41,19 @@ TEST_CASE("whole tiles are tried out where few steps say that they may be faster
 }
 
 TEST_CASE("few steps end a trial where tiles are slow") {
-    const TrialResult slow = trial(1, 3, 2.5);
+    const TrialResult slow = trial(1, 2, 1.8);
     CHECK_FALSE(slow.tiles_win);
     CHECK(slow.steps == 2 * TileTrial::kFewSteps);
+    const TrialResult hopeless = trial(1, 3, 2.8);
+    CHECK_FALSE(hopeless.tiles_win);
+    CHECK(hopeless.steps == TileTrial::kFewSteps);
 }
 
 TEST_CASE("a look that other work made slow is not the last") {
     TileTrial trial;
     trial.start(kAllSteps);
     trial.add_single(1);
-    trial.add_tile(5.0 * TileTrial::kFewSteps, TileTrial::kFewSteps);
+    trial.add_tile(2.0 * TileTrial::kFewSteps, TileTrial::kFewSteps);
     CHECK_FALSE(trial.is_over());
     trial.add_tile(0.8 * TileTrial::kFewSteps, TileTrial::kFewSteps);
     CHECK(trial.steps_of_tile(kAllSteps) == kAllSteps);

@@ -18,7 +18,7 @@ void TileTrial::add_tile(double seconds, std::int64_t steps) {
         --rounds_left_;
     } else if (each <= kSlow * singles_) {
         looks_left_ = 0;
-    } else if (--looks_left_ == 0) {
+    } else if (--looks_left_ == 0 || each > kHopeless * singles_) {
         rounds_left_ = 0;
     }
 }

@@ -11,9 +11,10 @@ namespace halo::rt::session {
 
 class TileTrial {
 public:
-    static constexpr int kSingles = 4;    // single steps of a round, before its tile
-    static constexpr int kFewSteps = 4;   // of the tiles of the first look
-    static constexpr double kSlow = 1.5;  // times a single step: no number of steps makes up for it
+    static constexpr int kSingles = 4;   // single steps of a round, before its tile
+    static constexpr int kFewSteps = 4;  // of the tiles of the first look
+    // Times a single step: no number of steps makes up for it; and other work does not explain it either.
+    static constexpr double kSlow = 1.5, kHopeless = 2.5;
 
     // steps: of a whole tile. Its first rounds have few of them where that says enough: a machine whose last
     // cache is slow takes several times as long by tiles as by single steps.
