@@ -48,6 +48,11 @@ int most_read_registers(const ir::Program& core, const Pipeline& pipeline, const
     return most;
 }
 
+// Of each level, the planes that stay from one iteration to the next.
+int kept_planes(const Pipeline& pipeline, const Pipeline::Queue& queue) {
+    return queue.slots - (pipeline.later_first ? 0 : 1);
+}
+
 // Registers that hold the planes of a queue: those of all levels at once.
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
@@ -65,8 +70,7 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     } else {
         const bool is_long = pipeline.rank == 2 && queue.slots > temporal_model::kLongQueue &&
                              computed_queues(pipeline) >= temporal_model::kMostFieldsHeld;
-        registers +=
-            levels * (queue.slots - (pipeline.later_first ? 0 : 1) - (is_long ? 1 : 0)) * cells * words;
+        registers += levels * (kept_planes(pipeline, queue) - (is_long ? 1 : 0)) * cells * words;
     }
     if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
     if (queue.fold && pipeline.rank == 2 && words == 1)
@@ -81,7 +85,7 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
 
 // Values that stay in registers from one iteration to the next.
 int kept_values(const Pipeline& pipeline, const Pipeline::Queue& queue, int cells) {
-    const int planes = pipeline.levels(queue) * (queue.slots - (pipeline.later_first ? 0 : 1));
+    const int planes = pipeline.levels(queue) * kept_planes(pipeline, queue);
     return (planes + (queue.fold ? pipeline.steps * queue.fold->values() / 2 : 0)) * cells;
 }
 

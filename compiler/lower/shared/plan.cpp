@@ -55,24 +55,27 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
 }
 
 void add_stretched_axes(const ir::Program& program, const ProgramLayout& layout, rt::LaunchPlan& plan) {
-    const auto field = [&](const std::string& name) {
-        const auto found = std::ranges::find(program.fields, name, &ir::Field::name);
-        return layout.plan_field[static_cast<std::size_t>(found - program.fields.begin())];
+    const auto find = [&](const std::string& name) {
+        return std::ranges::find(program.fields, name, &ir::Field::name);
+    };
+    const auto in_plan = [&](std::vector<ir::Field>::const_iterator field) {
+        return layout.plan_field[static_cast<std::size_t>(field - program.fields.begin())];
     };
     for (const ir::StretchedAxis& axis : program.stretched) {
-        // A program that computes the distances themselves, from a run's `init`, has no tables of them.
-        const auto gives = std::ranges::find(program.fields, axis.field, &ir::Field::name);
-        if (!axis.formula && (gives == program.fields.end() || gives->role != ir::Role::input)) continue;
         rt::StretchedAxisPlan made;
         made.axis = axis.axis;
         made.is_periodic = axis.is_periodic;
-        if (axis.formula)
+        if (axis.formula) {
             made.distance = distance_scalar(*axis.formula, program.params);
-        else
-            made.field = field(axis.field);
-        if (made.field < 0 && made.distance.steps.empty()) continue;
+            if (made.distance.steps.empty()) continue;
+        } else {
+            // A program that computes the distances themselves, from a run's `init`, has no tables of them.
+            const auto distances = find(axis.field);
+            if (distances == program.fields.end() || distances->role != ir::Role::input) continue;
+            made.field = in_plan(distances);
+        }
         for (const ir::StretchedAxis::Table& table : axis.tables)
-            made.tables.push_back({field(table.field), table.holds});
+            made.tables.push_back({in_plan(find(table.field)), table.holds});
         plan.stretched.push_back(std::move(made));
     }
 }
