@@ -12,6 +12,7 @@
 #include "compiler/driver/console/commit.h"
 #include "compiler/driver/planning/target_figures.h"
 #include "compiler/emit/emit.h"
+#include "compiler/lower/fixed_grid.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
 #include "runtime/cuda/cuda.h"
@@ -63,7 +64,9 @@ public:
         return gpu_variants(program, target_, extent, asked);
     }
     lower::Lowered lower(const ir::Program& program, const Variant& variant, const Extent& extent) override {
-        return lower_variant(program, target_, variant, extent);
+        lower::Lowered lowered = lower_variant(program, target_, variant, extent);
+        lower::fix_time_block(lowered, extent);  // as a run on that grid does
+        return lowered;
     }
 
     std::vector<std::unique_ptr<rt::Module>> load(const lower::Lowered& lowered) override {

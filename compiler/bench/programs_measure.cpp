@@ -101,7 +101,7 @@ class Build {
 public:
     Build(const Job& job, const schedule::Plan& plan)
         : job_(job),
-          code_(driver::cuda_code(job.program(), plan)),
+          code_(driver::cuda_code(job.program(), plan, driver::details_of_run(job.options()))),
           compiled_(std::async(std::launch::async, [this] { return job_.gpu()->compile(code_); })) {}
     Build(const Build&) = delete;
     Build& operator=(const Build&) = delete;

@@ -22,7 +22,6 @@ void add_calls(const Block& body, std::set<std::string>& called) {
 Program part_of(const Program& program, const std::function<bool(const KernelFunction& kernel)>& wanted) {
     Program part;
     part.header = program.header;
-    part.constants = program.constants;
     part.constant_arrays = program.constant_arrays;
     std::set<std::string> called;
     // From the last to the first: whoever calls a helper comes after it.
@@ -33,6 +32,11 @@ Program part_of(const Program& program, const std::function<bool(const KernelFun
         part.functions.push_back(*function);
     }
     std::reverse(part.functions.begin(), part.functions.end());
+    std::set<std::string> names;
+    for (const KernelFunction& function : part.functions)
+        names.merge(names_in(function));
+    for (const NamedConstant& constant : program.constants)
+        if (names.count(constant.name) != 0) part.constants.push_back(constant);
     return part;
 }
 

@@ -8,7 +8,8 @@
 
 namespace halo::kernel {
 
-// The kernels that are wanted, with the helpers that they call, and what all kernels share.
+// The kernels that are wanted, with the helpers that they call, the named constants that these use, and what
+// all kernels share.
 Program part_of(const Program& program, const std::function<bool(const KernelFunction& kernel)>& wanted);
 
 // Of that name, which a launch plan has: throws InternalError where the program lacks it.

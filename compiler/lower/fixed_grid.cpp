@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "compiler/kernel/build.h"
+#include "compiler/kernel/part.h"
 #include "compiler/kernel/rewrite.h"
 #include "compiler/kernel/simplify.h"
 #include "compiler/kernel/verify.h"
@@ -43,13 +45,17 @@ std::set<std::string> names_in(const kernel::Program& program) {
 
 class GridFixer {
 public:
-    GridFixer(Lowered& lowered, const rt::Geometry& geometry)
-        : program_(lowered.kernels), plan_(lowered.plan), geometry_(geometry) {}
+    GridFixer(Lowered& lowered, const rt::Geometry& geometry, std::vector<rt::KernelPlan*> kernels)
+        : program_(lowered.kernels),
+          plan_(lowered.plan),
+          geometry_(geometry),
+          kernels_(std::move(kernels)),
+          functions_(called_by(kernels_)) {}
 
     void run() {
         // What is a constant: by the parameters that hold it, everywhere by the same name.
         std::map<std::string, std::set<std::string>> names;  // in whichever function
-        for (rt::KernelPlan* kernel : kernels()) {
+        for (rt::KernelPlan* kernel : kernels_) {
             KernelFunction& function = function_of(*kernel);
             for (std::size_t i = 0; i < kernel->arguments.size(); ++i) {
                 const std::optional<std::string> word = word_of(kernel->arguments[i]);
@@ -58,26 +64,29 @@ public:
         }
         choose_names(names);
         std::set<std::string> done;
-        for (rt::KernelPlan* kernel : kernels())
+        for (rt::KernelPlan* kernel : kernels_)
             take_from(*kernel, function_of(*kernel), done.insert(kernel->name).second);
-        for (KernelFunction& function : program_.functions)
-            if (function.kind == KernelFunction::Kind::helper) take_from_helper(function);
-        for (KernelFunction& function : program_.functions)
-            kernel::simplify(function, known_in(function));
+        for (KernelFunction* function : functions_)
+            if (function->kind == KernelFunction::Kind::helper) take_from_helper(*function);
+        for (KernelFunction* function : functions_)
+            kernel::simplify(*function, known_in(*function));
         keep_used();
     }
 
 private:
-    std::vector<rt::KernelPlan*> kernels() {
-        std::vector<rt::KernelPlan*> all;
-        for (rt::KernelPlan& kernel : plan_.kernels)
-            all.push_back(&kernel);
-        if (plan_.time_block) {
-            for (rt::KernelPlan& kernel : plan_.time_block->earlier)
-                all.push_back(&kernel);
-            all.push_back(&plan_.time_block->kernel);
-        }
-        return all;
+    // The kernels' functions and the helpers that no others call, in the program's order.
+    std::vector<KernelFunction*> called_by(const std::vector<rt::KernelPlan*>& kernels) {
+        const auto is_fixed = [&](const KernelFunction& function) {
+            return std::ranges::any_of(
+                kernels, [&](const rt::KernelPlan* kernel) { return kernel->name == function.name; });
+        };
+        std::set<std::string> of_others;
+        for (const KernelFunction& function : kernel::part_of(program_, std::not_fn(is_fixed)).functions)
+            of_others.insert(function.name);
+        std::vector<KernelFunction*> called;
+        for (KernelFunction& function : program_.functions)
+            if (of_others.count(function.name) == 0) called.push_back(&function);
+        return called;
     }
     KernelFunction& function_of(const rt::KernelPlan& kernel) {
         return *std::ranges::find(program_.functions, kernel.name, &KernelFunction::name);
@@ -111,23 +120,33 @@ private:
         throw InternalError("no constant of a grid is called " + word);
     }
 
-    // A constant has the parameters' name where that is one for all, and nothing else has it.
+    // A constant has the parameters' name where that is one for all, and nothing else has it: neither in
+    // these functions nor in others.
     void choose_names(const std::map<std::string, std::set<std::string>>& names) {
         std::vector<std::string> words;
         for (const std::string& axis : plan_.axes)
             words.push_back("n" + axis);
         words.insert(words.end(), {"pitch", "slice", "volume"});
-        const std::set<std::string> taken = names_in(program_);
+        const std::set<std::string> taken = names_in(program_), of_others = names_of_others();
         for (const std::string& word : words) {
             const auto found = names.find(word);
             if (found == names.end()) continue;
             kernel::NamedConstant made = constant(word);
-            const bool is_free = found->second.size() == 1 && *found->second.begin() == word;
+            const bool is_free =
+                found->second.size() == 1 && *found->second.begin() == word && of_others.count(word) == 0;
             for (int number = 2; !is_free && taken.count(made.name) != 0; ++number)
                 made.name = fmt::format("{}_{}", word, number);
             known_.variables[made.name] = {made.value, made.value};
             constants_[word] = std::move(made);
         }
+    }
+
+    std::set<std::string> names_of_others() const {
+        std::set<std::string> names;
+        for (const KernelFunction& function : program_.functions)
+            if (std::ranges::find(functions_, &function) == functions_.end())
+                names.merge(kernel::names_in(function));
+        return names;
     }
 
     // The arguments and parameters go; what was a parameter is the constant.
@@ -283,6 +302,8 @@ private:
     kernel::Program& program_;
     rt::LaunchPlan& plan_;
     const rt::Geometry& geometry_;
+    std::vector<rt::KernelPlan*> kernels_;                         // that are for the grid alone
+    std::vector<KernelFunction*> functions_;                       // of these
     std::map<std::string, kernel::NamedConstant> constants_;       // by word
     kernel::Known known_;                                          // the constants
     std::map<std::string, std::map<Builtin, Interval>> launches_;  // by function
@@ -290,14 +311,45 @@ private:
 
 }  // namespace
 
+namespace {
+
+void add_kernels(rt::TimeBlock& block, std::vector<rt::KernelPlan*>& kernels) {
+    for (rt::KernelPlan& kernel : block.earlier)
+        kernels.push_back(&kernel);
+    kernels.push_back(&block.kernel);
+}
+
+rt::FixedGrid fixed_grid_of(const rt::Geometry& geometry) {
+    return {geometry.extent, geometry.pitch, geometry.slice, geometry.volume};
+}
+
+}  // namespace
+
 void fix_grid(Lowered& lowered, const rt::Extent& extent) {
     if (rt::has_coarse_grids(lowered.plan))
         throw UnsupportedError("code for one grid alone is not built yet where fields lie on several grids");
     const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
-    GridFixer(lowered, geometry).run();
-    lowered.plan.fixed_grid = rt::FixedGrid{extent, geometry.pitch, geometry.slice, geometry.volume};
+    std::vector<rt::KernelPlan*> kernels;
+    for (rt::KernelPlan& kernel : lowered.plan.kernels)
+        kernels.push_back(&kernel);
+    if (lowered.plan.time_block) add_kernels(*lowered.plan.time_block, kernels);
+    GridFixer(lowered, geometry, std::move(kernels)).run();
+    lowered.plan.fixed_grid = fixed_grid_of(geometry);
     lowered.kernels.header.push_back(
         fmt::format("For a grid of {} cells alone.", rt::extent_text(lowered.plan.rank, extent)));
+#ifdef HALO_VERIFY
+    kernel::require_valid(lowered.kernels);
+#endif
+}
+
+void fix_time_block(Lowered& lowered, const rt::Extent& extent) {
+    std::optional<rt::TimeBlock>& block = lowered.plan.time_block;
+    if (!block || block->of_pieces() != nullptr) return;
+    const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
+    std::vector<rt::KernelPlan*> kernels;
+    add_kernels(*block, kernels);
+    GridFixer(lowered, geometry, std::move(kernels)).run();
+    block->fixed_grid = fixed_grid_of(geometry);
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);
 #endif

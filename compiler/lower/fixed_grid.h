@@ -14,4 +14,9 @@ namespace halo::lower {
 // stays the same, bit for bit. Throws rt::Error (bad_argument) where such a grid is too large to index.
 void fix_grid(Lowered& lowered, const rt::Extent& extent);
 
+// The same for the kernels of several steps alone, where the plan has such: those of single steps stay as
+// they are, and the plan's time block says which grid it is for. Kernels that take part in what pieces of a
+// grid exchange stay for any grid, as pieces differ in size.
+void fix_time_block(Lowered& lowered, const rt::Extent& extent);
+
 }  // namespace halo::lower

@@ -298,6 +298,11 @@ struct KernelPlan {
     }
 };
 
+struct FixedGrid {
+    Extent extent{};
+    std::int64_t pitch = 0, slice = 0, volume = 0;  // of all arrays, in elements
+};
+
 // A kernel that does several time steps at once, in place of that many times the plan's list, or several
 // iterations of a repeat. It reads levels
 // of the states at t and before, writes level `levels` (which is then t) and those before it down to 1, and
@@ -334,9 +339,10 @@ struct TimeBlock {
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
-    std::vector<int> reductions;      // that it gives, at each of its steps; indices into the plan's
-    Extent least_extent{};            // of grids that it works on
-    std::vector<KernelPlan> earlier;  // of a step in several passes: those before the last, in order
+    std::vector<int> reductions;          // that it gives, at each of its steps; indices into the plan's
+    Extent least_extent{};                // of grids that it works on
+    std::optional<FixedGrid> fixed_grid;  // the only one that it works on; none: all of these
+    std::vector<KernelPlan> earlier;      // of a step in several passes: those before the last, in order
     KernelPlan kernel;
     std::variant<WholeGrid, OfPieces, Resident, OfRepeat> kind;
 
@@ -437,11 +443,6 @@ struct WindowPlan {
 };
 
 // Of kernels that have them as constants.
-struct FixedGrid {
-    Extent extent{};
-    std::int64_t pitch = 0, slice = 0, volume = 0;  // of all arrays, in elements
-};
-
 struct LaunchPlan {
     std::string name;
     int rank = 1;

@@ -335,6 +335,16 @@ bool is_whole_grid(const Domain& domain) {
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
 }
 
+bool works_on(const TimeBlock& block, const Geometry& geometry) {
+    for (int axis = 0; axis < geometry.rank; ++axis)
+        if (geometry.extent[axis] < block.least_extent[axis]) return false;
+    if (!block.fixed_grid) return true;
+    const FixedGrid& grid = *block.fixed_grid;
+    return geometry.extent == grid.extent && geometry.pitch == grid.pitch &&
+           (geometry.rank < 3 || geometry.slice == grid.slice) &&
+           (geometry.rank < 4 || geometry.volume == grid.volume);
+}
+
 std::int64_t element_count(const CoefPlan& coef) {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < coef.low.size(); ++i)

@@ -1,6 +1,7 @@
 // Checks a LaunchPlan that may come from a file: every index that the runtime will follow is in its range.
 #pragma once
 
+#include "runtime/core/geometry.h"
 #include "runtime/core/launch_plan.h"
 
 namespace halo::rt {
@@ -30,6 +31,8 @@ bool is_whole_grid(const Domain& domain);       // blocks are laid over all cell
 inline bool is_halo(const Domain& domain) {     // they are laid over cells around the grid
     return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
 }
+// Whether the kernel can do steps of a grid in arrays that lie so.
+bool works_on(const TimeBlock& block, const Geometry& geometry);
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 

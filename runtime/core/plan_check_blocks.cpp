@@ -70,6 +70,9 @@ void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock:
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
             block.steps, block.levels);
+    if (block.fixed_grid)
+        for (const std::int64_t cells : block.fixed_grid->extent)
+            require(cells >= 1, "its time block is for a grid of {} cells along an axis", cells);
     for (const KernelPlan* const kernel : block.kernels()) {
         check_kernel(plan, *kernel);
         require(kernel->steps == Steps::all && kernel->within == block.kernel.within,

@@ -270,11 +270,7 @@ LaunchPlan plan_from(const Json& json) {
         plan.window[axis] = window_from(json.at("window").at(axis));
     plan.kernels = list_from(json.at("kernels"), kernel_from);
     plan.reductions = list_from(json.at("reductions"), reduction_from);
-    if (json.contains("fixed_grid")) {
-        const Json& grid = json.at("fixed_grid");
-        plan.fixed_grid = FixedGrid{extent_from(grid.at("extent")), grid.at("pitch"), grid.at("slice"),
-                                    grid.value("volume", std::int64_t{0})};
-    }
+    if (json.contains("fixed_grid")) plan.fixed_grid = fixed_grid_from(json.at("fixed_grid"));
     if (json.contains("device_scalars")) plan.device_scalars = json.at("device_scalars");
     if (json.contains("full_steps")) plan.full_steps = list_from(json.at("full_steps"), scalar_from);
     if (json.contains("repeats")) plan.repeats = list_from(json.at("repeats"), repeat_from);
@@ -298,15 +294,11 @@ std::string plan_to_json(const LaunchPlan& plan) {
                               {"kernels", list_json(plan.kernels, kernel_json)},
                               {"reductions", list_json(plan.reductions, reduction_json)}});
     if (!plan.stretched.empty()) json["stretched"] = list_json(plan.stretched, stretched_json);
-    if (plan.fixed_grid)
-        json["fixed_grid"] = Json::object({{"extent", by_axis_json(plan.fixed_grid->extent, std::int64_t{1})},
-                                           {"pitch", plan.fixed_grid->pitch},
-                                           {"slice", plan.fixed_grid->slice}});
-    if (plan.fixed_grid && plan.rank > 3) json["fixed_grid"]["volume"] = plan.fixed_grid->volume;
+    if (plan.fixed_grid) json["fixed_grid"] = fixed_grid_json(*plan.fixed_grid, plan.rank);
     if (plan.device_scalars > 0) json["device_scalars"] = plan.device_scalars;
     if (!plan.full_steps.empty()) json["full_steps"] = list_json(plan.full_steps, scalar_json);
     if (!plan.repeats.empty()) json["repeats"] = list_json(plan.repeats, repeat_json);
-    if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
+    if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block, plan.rank);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);
     if (std::any_of(plan.window.begin(), plan.window.end(),

@@ -203,12 +203,26 @@ KernelPlan kernel_from(const Json& json) {
     return kernel;
 }
 
-Json time_block_json(const TimeBlock& block) {
+Json fixed_grid_json(const FixedGrid& grid, int rank) {
+    Json json = Json::object({{"extent", by_axis_json(grid.extent, std::int64_t{1})},
+                              {"pitch", grid.pitch},
+                              {"slice", grid.slice}});
+    if (rank > 3) json["volume"] = grid.volume;
+    return json;
+}
+
+FixedGrid fixed_grid_from(const Json& json) {
+    return {extent_from(json.at("extent")), json.at("pitch"), json.at("slice"),
+            json.value("volume", std::int64_t{0})};
+}
+
+Json time_block_json(const TimeBlock& block, int rank) {
     Json json = Json::object({{"steps", block.steps},
                               {"levels", block.levels},
                               {"is_whole", block.is_whole},
                               {"least_extent", by_axis_json(block.least_extent, std::int64_t{1})},
                               {"kernel", kernel_json(block.kernel)}});
+    if (block.fixed_grid) json["fixed_grid"] = fixed_grid_json(*block.fixed_grid, rank);
     if (!block.earlier.empty()) json["earlier"] = list_json(block.earlier, kernel_json);
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (const TimeBlock::OfPieces* const pieces = block.of_pieces()) {
@@ -233,6 +247,7 @@ TimeBlock time_block_from(const Json& json) {
     block.is_whole = json.at("is_whole");
     block.least_extent = extent_from(json.at("least_extent"));
     block.kernel = kernel_from(json.at("kernel"));
+    if (json.contains("fixed_grid")) block.fixed_grid = fixed_grid_from(json.at("fixed_grid"));
     if (json.contains("earlier")) block.earlier = list_from(json.at("earlier"), kernel_from);
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
     if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("traversals", 0)};

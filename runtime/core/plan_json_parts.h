@@ -156,7 +156,9 @@ Json level_json(const KernelPlan::Written& level);
 KernelPlan::Written level_from(const Json& json);
 Json kernel_json(const KernelPlan& kernel);
 KernelPlan kernel_from(const Json& json);
-Json time_block_json(const TimeBlock& block);
+Json fixed_grid_json(const FixedGrid& grid, int rank);
+FixedGrid fixed_grid_from(const Json& json);
+Json time_block_json(const TimeBlock& block, int rank);
 TimeBlock time_block_from(const Json& json);
 
 }  // namespace halo::rt::json

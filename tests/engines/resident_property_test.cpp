@@ -190,6 +190,16 @@ TEST_CASE("random time loops on emulated CUDA, with the grid on the chip, for th
                       });
 }
 
+TEST_CASE("random time loops on emulated CUDA, with the grid on the chip by a kernel for that grid alone") {
+    check_on_the_chip(seeds_from_environment(771, 20), 1,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          lower::Lowered fixed = lowered;
+                          lower::fix_time_block(fixed, reference.extent);
+                          emulator::EmulatedDevice device;
+                          return difference(reference, fixed, device, load_cuda);
+                      });
+}
+
 TEST_CASE("random time loops that go over to the chip when some steps are done") {
     check_on_the_chip(seeds_from_environment(1, 12), 2,
                       [](const Reference& reference, const lower::Lowered& lowered) {

@@ -58,6 +58,28 @@ TEST_CASE("random time loops on emulated CUDA, several steps at once, for their 
                         });
 }
 
+TEST_CASE("random time loops on emulated CUDA, several steps at once, that kernel for their grid alone") {
+    check_several_steps(seeds_from_environment(731, 30),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            lower::Lowered fixed = lowered;
+                            lower::fix_time_block(fixed, reference.extent);
+                            emulator::EmulatedDevice device;
+                            return difference(reference, fixed, device, load_cuda);
+                        });
+}
+
+TEST_CASE("a kernel of several steps that is for another grid stays unused") {
+    check_several_steps(seeds_from_environment(761, 6),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            lower::Lowered fixed = lowered;
+                            rt::Extent other = reference.extent;
+                            ++other[0];
+                            lower::fix_time_block(fixed, other);
+                            emulator::EmulatedDevice device;
+                            return difference(reference, fixed, device, load_cuda);
+                        });
+}
+
 TEST_CASE("random time loops whose kernel for several steps comes when some are done") {
     check_several_steps(seeds_from_environment(1, 30),
                         [](const Reference& reference, const lower::Lowered& lowered) {

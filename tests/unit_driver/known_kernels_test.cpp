@@ -92,3 +92,25 @@ TEST_CASE("nothing is asked where the run is over at once, nor where it is worth
     CHECK(in_any_case.asked == 0);
     CHECK(in_any_case.choice.lacking.empty());
 }
+
+TEST_CASE("a run's kernel of several steps is for its grid alone, and those of single steps are for any") {
+    const CheckedSpec spec = check_text("heat.halo", kHeat);
+    REQUIRE(spec.ok);
+    const auto parts = [&](const schedule::Extent& extent, bool of_host) {
+        CodeOptions options;
+        options.extent = extent;
+        options.arrays_of_host = of_host;
+        const ir::Program program = optimize(choose_stencil(spec, "").program, options);
+        CodeOptions large = options;
+        large.extent = {512, 512, 512};
+        return parts_of(cuda_code(program, choose_plan(program, large).plan(), details_of_run(options)));
+    };
+    const CodeParts here = parts({512, 512, 512}, false), there = parts({500, 512, 512}, false);
+    const CodeParts of_host = parts({512, 512, 512}, true);
+    CHECK(here.steps == there.steps);
+    CHECK(here.steps == of_host.steps);
+    CHECK(has(here.block, "constexpr int nx_2 = 512;"));
+    CHECK(has(there.block, "constexpr int nx_2 = 500;"));
+    CHECK_FALSE(has(of_host.block, "nx_2"));
+    CHECK_FALSE(has(here.steps, "nx_2"));
+}

@@ -83,7 +83,7 @@ public:
         here.extent = extent;
         const ir::Program optimized = optimize_for_gpu(program, here);
         const PlanChoice choice = choose_plan(optimized, here);
-        const Code code = cuda_code(optimized, choice.plan());
+        const Code code = cuda_code(optimized, choice.plan(), details_of_run(here));
         CodeParts parts = parts_of(code);
         if (parts.block.empty()) return compile(program, {std::move(parts.steps), kernels_of(code)});
         const std::vector<std::string> block = code.lowered.plan.time_block->kernel_names();

@@ -29,6 +29,7 @@ Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const Cud
     Stopwatch watch;
     code.lowered = lower::lower_cuda(program, plan, details.notes);
     if (details.fixed_grid) lower::fix_grid(code.lowered, *details.fixed_grid);
+    if (details.block_grid) lower::fix_time_block(code.lowered, *details.block_grid);
     code.lower_seconds = watch.lap();
     code.text = emit::print_cuda(code.lowered.kernels);
     end_with_newline(code.text);
@@ -45,9 +46,17 @@ CodeParts parts_of(const Code& code) {
     return {std::move(parts.others), std::move(parts.kernels)};
 }
 
-FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache) {
-    return [&nvrtc, &cache, arch](const ir::Program& program, const schedule::Plan& plan) -> KnownKernel {
-        const CodeParts parts = parts_of(cuda_code(program, plan));
+CudaDetails details_of_run(const CodeOptions& options) {
+    CudaDetails details;
+    if (options.edited == nullptr && !options.arrays_of_host) details.block_grid = options.extent;
+    return details;
+}
+
+FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache,
+                          const CudaDetails& details) {
+    return [&nvrtc, &cache, arch, details](const ir::Program& program,
+                                           const schedule::Plan& plan) -> KnownKernel {
+        const CodeParts parts = parts_of(cuda_code(program, plan, details));
         if (parts.block.empty()) return {};
         rt::NvrtcOptions options;
         options.arch = arch;

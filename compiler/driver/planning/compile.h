@@ -101,6 +101,18 @@ struct Code {
     double lower_seconds = 0, print_seconds = 0;  // that it took
 };
 
+// What may be said of emitted code besides how it runs.
+struct CudaDetails {
+    lower::Notes notes;                          // annotate.h
+    std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
+    // The only one that its kernels of several steps are for; the others are for any.
+    std::optional<schedule::Extent> block_grid;
+};
+
+// Of code that runs on the options' grid in arrays of our own: its kernels of several steps are for these
+// alone. Text that was edited is for any grid, and a host program's arrays may lie otherwise.
+CudaDetails details_of_run(const CodeOptions& options);
+
 // The text as it is compiled: the kernel for several steps apart from all others, as it takes far longer.
 struct CodeParts {
     std::string steps;
@@ -108,8 +120,9 @@ struct CodeParts {
 };
 CodeParts parts_of(const Code& code);
 
-// As CodeOptions::find_kernel wants it. Both must outlive what it gives.
-FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache);
+// As CodeOptions::find_kernel wants it, for a run on that grid. Both must outlive what it gives.
+FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache,
+                          const CudaDetails& details);
 
 // What the compiler made of them.
 struct CompiledCode {
@@ -176,12 +189,6 @@ struct PlanChoice {
 // What is pinned comes before what was measured, and that before what the model says: the fastest of single
 // steps and all groupings, launches counted. Throws as choose_schedules does.
 PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options);
-
-// What may be said of emitted code besides how it runs.
-struct CudaDetails {
-    lower::Notes notes;                          // annotate.h
-    std::optional<schedule::Extent> fixed_grid;  // the only grid that it is for (lower/fixed_grid.h)
-};
 
 Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const CudaDetails& details = {});
 Code cpu_code(const ir::Program& program);

@@ -334,10 +334,10 @@ std::string explanation(const ir::Program& checked, CodeOptions options, const T
     const rt::DiskCache cache = rt::DiskCache::in_user_folder();
     if (const rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
         nvrtc != nullptr && !options.wait_for_time_block && !cache.folder().empty())
-        options.find_kernel = find_kernel_in(*nvrtc, options.target.name, cache);
+        options.find_kernel = find_kernel_in(*nvrtc, options.target.name, cache, details_of_run(options));
     ir::Program program = optimize_for_gpu(checked, options);
     const PlanChoice choice = choose_plan(program, options);
-    const Code code = cuda_code(program, choice.plan());
+    const Code code = cuda_code(program, choice.plan(), details_of_run(options));
     const std::optional<CompiledCode> compiled = compile_here(code, options.target.name);
     const std::vector<std::string> again = computed_again(checked, program, options);
     Explanation all{program, here, options, choice, code, compiled, again};

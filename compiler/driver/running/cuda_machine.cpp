@@ -118,10 +118,11 @@ private:
         CodeOptions on_device = options;
         on_device.target = target_;
         on_device.extent = extent;
+        const CudaDetails details = details_of_run(on_device);
         // Only where the kernel is not waited for: pieces of one grid, which wait, have to choose alike,
         // whatever each finds in its cache.
         if (!options.wait_for_time_block && !cache_.folder().empty())
-            on_device.find_kernel = find_kernel_in(*nvrtc_, info_.arch(), cache_);
+            on_device.find_kernel = find_kernel_in(*nvrtc_, info_.arch(), cache_, details);
         const ir::Program optimized = optimize_for_gpu(program, on_device);
         timings.optimise = watch.lap();
         const PlanChoice choice = choose_plan(optimized, on_device);
@@ -133,7 +134,7 @@ private:
         if (const GroupingVerdict* const taken = choice.taken())
             timings.schedules.push_back(schedule::print(*taken->grouping, optimized.rank()) + "; " +
                                         taken->reason);
-        made.code = cuda_code(optimized, choice.plan());
+        made.code = cuda_code(optimized, choice.plan(), details);
         if (options.edited) use_edited(made.code, *options.edited);
         timings.lower = made.code.lower_seconds;
         timings.print = made.code.print_seconds;

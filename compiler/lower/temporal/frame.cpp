@@ -16,11 +16,11 @@ std::vector<std::string> temporal_roles() {
             "all_warps", "is_even",     "tile",      "tiles",      "tiles_x",     "tile_x",    "tile_y",
             "tiles_y",   "share_begin", "share_end", "first_tile", "end_tile",    "out_begin", "out_end",
             "begin_i",   "end_i",       "begin_j",   "end_j",      "tile_i",      "tile_j",    "from_i",
-            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end", "traverse",
+            "into_line", "first_cell",  "aligned",   "iterations", "inner_begin", "inner_end", "traverse",
             "near_face", "near_side",   "steady",    "begin",      "end",         "iteration", "source",
             "slot",      "fetch",       "in_ring",   "to",         "unaligned",   "line",      "s",
             "later",     "level",       "index",     "oldest",     "now",         "earlier",   "own_columns",
-            "given",     "unshifted",   "shift_x"};
+            "given",     "unshifted",   "shift_x",   "out_rows"};
 }
 
 TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
@@ -96,8 +96,7 @@ FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
 Expr TemporalFrame::own_row(const Expr& y) const {
     if (!two_rows) return 0;
     if (shape.periodic[1]) return kernel::element("row", {y}, Type::i64);
-    const Expr first = kernel::variable("first_row", Type::i64);
-    return kernel::int_value(y) == 0 ? first : first + y * context.pitch();
+    return kernel::int_value(y) == 0 ? Expr(0) : y * context.pitch();
 }
 
 Expr TemporalFrame::stride() const {

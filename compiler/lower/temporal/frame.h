@@ -41,7 +41,8 @@ struct TemporalFrame {
     kernel::Expr from_i;            // where its columns are copied from: of a periodic axis, within the grid
     kernel::Expr iteration, plane;  // and the plane k that belongs to it
     kernel::Expr into_line;         // elements from the start of a line of memory to the tile's first
-    kernel::Expr at;                // offset of plane k
+    kernel::Expr first_cell;        // offset of its first cell in a plane, as far as all planes share it
+    kernel::Expr at;                // and in memory, in plane k
     kernel::Expr near_face;         // false where no face of the streaming axis is within reach
     kernel::Expr below_end;         // of a piece: planes before it are stored at the piece below, too
     kernel::Expr above_begin;       // and those from it on at the piece above
@@ -49,6 +50,7 @@ struct TemporalFrame {
     kernel::Expr out_begin, out_end;               // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
     kernel::Expr aligned;                          // the tile's rows start at whole vectors
+    kernel::Expr out_rows;  // a bit for each of the thread's rows that comes out; empty where it has one
 
     kernel::Type type_of(ir::FieldId field) const;      // of values in registers
     kernel::Type memory_type(ir::FieldId field) const;  // of cells in memory and in rings
@@ -57,7 +59,8 @@ struct TemporalFrame {
         return pipeline.words_of(queue.reach[0][static_cast<std::size_t>(side)]);
     }
     FaceRule face(ir::FieldId field, int axis, int side);
-    kernel::Expr own_row(const kernel::Expr& y) const;  // offset of the thread's row y in a plane
+    // Offset of the thread's row y from `first_cell`.
+    kernel::Expr own_row(const kernel::Expr& y) const;
     kernel::Expr plane_offset(const kernel::Expr& plane) const;
     kernel::Expr stride() const;                                // of the streaming axis, i64
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lower/shared/bits.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -374,32 +375,35 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
 Block TemporalStages::stored_rows(const Queue& queue, const std::string& array, int lag,
                                   const RegisterArray& fresh) const {
     const Type type = frame_.memory_type(queue.field);
-    const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
+    Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y());
+    if (frame_.shape.periodic[0]) offset = offset + frame_.i;
     const Expr x = frame_.cell_x();
-    const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
-    const auto store_cell = [&](const Expr& to) -> kernel::Statement {
-        return kernel::If{inside, {kernel::Assign{to, fresh_cell(queue, fresh)}}, {}};
-    };
+    const auto in_columns = [&](const Expr& i) { return i >= frame_.in_begin[0] && i < frame_.in_end[0]; };
+    Expr in_rows;
+    if (frame_.two_rows) {
+        const Expr j = frame_.j + frame_.y();
+        in_rows = j >= frame_.in_begin[1] && j < frame_.in_end[1];
+    }
+    const Expr is_out =
+        frame_.out_rows ? has_bit(frame_.out_rows, frame_.y()) : in_rows && in_columns(frame_.i);
     Block row;
     if (frame_.cells_x == 1) {
-        row.push_back(store_cell(kernel::element(array, {offset}, type)));
+        row.push_back(kernel::If{
+            is_out, {kernel::Assign{kernel::element(array, {offset}, type), fresh_cell(queue, fresh)}}, {}});
     } else {
         row.push_back(kernel::DeclarePointer{type, "to", kernel::address_of(array, offset, type), true});
-        const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
-        Block vector{kernel::If{whole,
-                                {kernel::StoreVector{kernel::address_of("to", 0, type),
-                                                     fresh.at({frame_.y(), 0}), frame_.cells_x}},
+        Block vector{kernel::StoreVector{kernel::address_of("to", 0, type), fresh.at({frame_.y(), 0}),
+                                         frame_.cells_x}};
+        Block single{kernel::If{in_columns(frame_.i + x),
+                                {kernel::Assign{kernel::element("to", {x}, type), fresh_cell(queue, fresh)}},
                                 {}}};
+        single = frame_.over_vector(std::move(single));
+        if (in_rows) single = {kernel::If{in_rows, std::move(single), {}}};
         row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                                 frame_.over_vector({store_cell(kernel::element("to", {x}, type))}),
-                                 std::move(vector)});
+                                 std::move(single),
+                                 {kernel::If{is_out, std::move(vector), {}}}});
     }
-    if (frame_.two_rows) {
-        const Expr at = frame_.j + frame_.y();
-        row = loop_over("y", frame_.k_cells_y,
-                        {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}});
-    }
-    return row;
+    return frame_.two_rows ? loop_over("y", frame_.k_cells_y, std::move(row)) : row;
 }
 
 Expr TemporalStages::fresh_cell(const Queue& queue, const RegisterArray& fresh) const {

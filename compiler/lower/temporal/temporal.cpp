@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/lower/shared/bits.h"
 #include "compiler/lower/temporal/share.h"
 #include "compiler/lower/temporal/stage.h"
 #include "compiler/support/error.h"
@@ -185,6 +186,7 @@ private:
         declare_rows(tile);
         declare_faces(origin, tile);
         declare_own_columns(tile);
+        declare_out_rows(tile);
     }
 
     // In whole vectors: where the tile begins within one, its cells are copied one by one.
@@ -198,11 +200,15 @@ private:
         frame_.into_line = variable("into_line");
     }
 
+    // Where the thread's rows lie in a plane. Around periodic axes cells are copied from elsewhere.
     void declare_rows(Block& tile) {
+        frame_.first_cell = frame_.shape.periodic[0] ? Expr(0) : frame_.i;
         if (!frame_.two_rows) return;
         const Expr pitch = context().pitch();
         if (!frame_.shape.periodic[1]) {
-            tile.push_back(kernel::Declare{Type::i64, "first_row", as_long(frame_.j) * pitch});
+            tile.push_back(
+                kernel::Declare{Type::i64, "first_cell", as_long(frame_.j) * pitch + frame_.first_cell});
+            frame_.first_cell = kernel::variable("first_cell", Type::i64);
             return;
         }
         tile.push_back(kernel::DeclareArray{Type::i64, "row", {frame_.cells_y}});
@@ -249,6 +255,18 @@ private:
         if (whole_.reductions.empty()) return;
         const Expr begin = frame_.in_begin[0], end = frame_.in_end[0];
         tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
+    }
+
+    // Kept in a register: compilers would compute it again in each iteration.
+    void declare_out_rows(Block& tile) {
+        if (frame_.cells_y == 1) return;
+        tile.push_back(kernel::Comment{"A bit for each of this thread's rows that is output."});
+        tile.push_back(kernel::Declare{Type::i32, "out_rows", 0, true});
+        frame_.out_rows = kernel::variable("out_rows", Type::i32);
+        const Expr row = frame_.j + frame_.y();
+        const Expr is_out = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0] &&
+                            row >= frame_.in_begin[1] && row < frame_.in_end[1];
+        append(tile, loop_over("y", frame_.k_cells_y, {add_bit_if(is_out, frame_.out_rows, frame_.y())}));
     }
 
     // Iterations in which nothing is within reach of a face of the streaming axis, where the tile is not,
@@ -339,9 +357,11 @@ private:
                 return kernel::CopyAsync{kernel::element(stages_.ring(level), {place}, type),
                                          kernel::address_of(context().array(level), from, type), width};
             };
-            Block line{copy(0, row + frame_.from_i, frame_.cells_x)};
+            const bool wraps = frame_.shape.periodic[0];
+            Block line{copy(0, wraps ? row + frame_.from_i : row, frame_.cells_x)};
             if (frame_.cells_x > 1) {
-                Block single = frame_.over_vector({copy(x, row + frame_.wrapped(frame_.i + x, 0), 1)});
+                const Expr column = wraps ? frame_.wrapped(frame_.i + x, 0) : x;
+                Block single = frame_.over_vector({copy(x, row + column, 1)});
                 line = {kernel::If{variable("unaligned", Type::boolean), std::move(single), std::move(line)}};
             }
             append(fetch.body, loop_over("y", frame_.k_cells_y, std::move(line)));
@@ -355,10 +375,12 @@ private:
         const Expr index = frame_.shape.periodic[frame_.streaming_axis]
                                ? frame_.wrapped(plane, frame_.streaming_axis)
                                : kernel::min(kernel::max(plane, 0), extent() - 1);
-        Expr offset = frame_.plane_offset(index);
-        if (frame_.near_face)
-            offset =
-                kernel::select(frame_.near_face, offset, frame_.at + plane_from_iteration * frame_.stride());
+        // From `at` where there is one: a register less to keep.
+        Expr offset = frame_.plane_offset(index) + frame_.first_cell;
+        if (frame_.near_face) {
+            const Expr planes = kernel::select(frame_.near_face, index - frame_.plane, plane_from_iteration);
+            offset = frame_.at + planes * frame_.stride();
+        }
         kernel::RunLambda fetch{rings.fetch, {TemporalFrame::ring_slot(rings, plane_from_iteration), offset}};
         if (frame_.cells_x > 1)
             fetch.arguments.push_back(frame_.near_side && kernel::logical_not(frame_.aligned));
@@ -404,7 +426,8 @@ private:
         Block iteration;
         iteration.push_back(kernel::Declare{Type::i32, "k", frame_.out_begin - lead_ + frame_.iteration});
         tile.push_back(kernel::BlankLine{});
-        tile.push_back(kernel::Declare{Type::i64, "at", frame_.plane_offset(frame_.out_begin - lead_), true});
+        tile.push_back(kernel::Declare{
+            Type::i64, "at", frame_.plane_offset(frame_.out_begin - lead_) + frame_.first_cell, true});
         frame_.at = kernel::variable("at", Type::i64);
         Block fetches;
         for (TemporalFrame::Rings& each : frame_.rings) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/core/plan_check.h"
+
 namespace halo::rt::session {
 
 namespace {
@@ -15,8 +17,7 @@ constexpr std::int64_t kRecordedBlocks = 16;
 std::unique_ptr<BlockStepper> make_block_stepper(Parts& parts, Snapshot& snapshot) {
     const LaunchPlan& plan = parts.setup.plan;
     if (!plan.time_block || plan.time_block->of_repeat() != nullptr) return nullptr;
-    for (int axis = 0; axis < plan.rank; ++axis)
-        if (parts.setup.geometry.extent[axis] < plan.time_block->least_extent[axis]) return nullptr;
+    if (!works_on(*plan.time_block, parts.setup.geometry)) return nullptr;
     Kernel& kernel = parts.kernels.find(plan.time_block->kernel, true);
     if (plan.time_block->resident() != nullptr) return ResidentSteps::make(parts, kernel);
     if (plan.time_block->of_pieces() != nullptr) return std::make_unique<PieceSteps>(parts, kernel, snapshot);

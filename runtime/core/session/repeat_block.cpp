@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/core/plan_check.h"
 #include "runtime/core/plan_repeats.h"
 
 namespace halo::rt::session {
@@ -9,8 +10,7 @@ namespace halo::rt::session {
 std::unique_ptr<RepeatBlock> RepeatBlock::make(Parts& parts) {
     const LaunchPlan& plan = parts.setup.plan;
     if (!plan.time_block || plan.time_block->of_repeat() == nullptr) return nullptr;
-    for (int axis = 0; axis < plan.rank; ++axis)
-        if (parts.setup.geometry.extent[axis] < plan.time_block->least_extent[axis]) return nullptr;
+    if (!works_on(*plan.time_block, parts.setup.geometry)) return nullptr;
     Kernel& kernel = parts.kernels.find(plan.time_block->kernel, true);
     return std::unique_ptr<RepeatBlock>(new RepeatBlock(parts, kernel, plan.time_block->of_repeat()->repeat));
 }
