@@ -32,11 +32,11 @@ Program part_of(const Program& program, const std::function<bool(const KernelFun
         part.functions.push_back(*function);
     }
     std::reverse(part.functions.begin(), part.functions.end());
-    std::set<std::string> names;
+    std::set<std::string> used;
     for (const KernelFunction& function : part.functions)
-        names.merge(names_in(function));
+        used.merge(variables_in(function.body));
     for (const NamedConstant& constant : program.constants)
-        if (names.count(constant.name) != 0) part.constants.push_back(constant);
+        if (used.count(constant.name) != 0) part.constants.push_back(constant);
     return part;
 }
 

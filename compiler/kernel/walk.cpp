@@ -186,4 +186,12 @@ std::set<std::string> names_in(const KernelFunction& function) {
     return names;
 }
 
+std::set<std::string> variables_in(const Block& block) {
+    std::set<std::string> names;
+    for_each_expr(block, [&](const Expr& expr) {
+        if (const auto* variable = std::get_if<Variable>(&expr->kind)) names.insert(variable->name);
+    });
+    return names;
+}
+
 }  // namespace halo::kernel

@@ -17,7 +17,9 @@ void for_each_statement(const Block& block, const std::function<void(const State
 void for_each_expr(const Block& block, const std::function<void(const Expr&)>& visit);
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
 
-// All that is named in a function: its parameters, constants, variables, arrays and lambdas.
+// All that a function declares: its parameters, constants, variables, arrays and lambdas.
 std::set<std::string> names_in(const KernelFunction& function);
+// The variables that the block reads or writes, its own and others.
+std::set<std::string> variables_in(const Block& block);
 
 }  // namespace halo::kernel

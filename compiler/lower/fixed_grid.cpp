@@ -281,12 +281,8 @@ private:
 
     void keep_used() {
         std::set<std::string> used;
-        for (const KernelFunction& function : program_.functions) {
-            kernel::for_each_expr(function.body, [&](const kernel::Expr& expr) {
-                if (const auto* variable = std::get_if<kernel::Variable>(&expr->kind))
-                    used.insert(variable->name);
-            });
-        }
+        for (const KernelFunction& function : program_.functions)
+            used.merge(kernel::variables_in(function.body));
         for (const std::string& axis : plan_.axes)
             keep("n" + axis, used);
         keep("pitch", used);

@@ -309,8 +309,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int i = tile_i + lane_x;
         const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
-        const long long first_row = static_cast<long long>(j) * pitch;
+        const long long first_cell = static_cast<long long>(j) * pitch + i;
         const bool aligned = tile_i % kCellsX == 0;
+        // A bit for each of this thread's rows that is output.
+        int out_rows = 0;
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y)
+            if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) out_rows |= 1 << y;
         const int iterations = out_end - out_begin + 9;
         const int inner_begin = max(min(10 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin - 1, iterations));
@@ -326,19 +331,19 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             for (int y = 0; y < kCellsY; ++y)
                 if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(u_ring, in_ring(slot, y) + x, u + source + first_row + y * pitch + i + x);
+                        copy_async(u_ring, in_ring(slot, y) + x, u + source + y * pitch + x);
                 else
-                    copy4_async(u_ring, in_ring(slot, y), u + source + first_row + y * pitch + i);
+                    copy4_async(u_ring, in_ring(slot, y), u + source + y * pitch);
         };
         __syncthreads();
 #pragma unroll 1
         for (int plane = 2; plane < 6; ++plane) {
-            fetch(plane - 2, min(max(out_begin + plane - 5, 0), nz - 1) * slice, !aligned);
+            fetch(plane - 2, min(max(out_begin + plane - 5, 0), nz - 1) * slice + first_cell, !aligned);
             commit_copies();
         }
         await_copies<3>();
 
-        long long at = (out_begin - 5) * slice;
+        long long at = (out_begin - 5) * slice + first_cell;
         int oldest = 0;
 
         const auto traverse =
@@ -349,7 +354,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 const int now = iteration % 2;
                 __syncthreads();
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
-                      near_face ? min(max(k + 6, 0), nz - 1) * slice : at + 6 * slice, near_side && !aligned);
+                      at + (near_face ? min(max(k + 6, 0), nz - 1) - k : 6) * slice, near_side && !aligned);
                 commit_copies();
 #pragma unroll
                 for (int later = 0; later < kSteps; ++later) {
@@ -417,16 +422,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     }
                     if (s == 2 && u_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-                            if (j + y >= begin_j && j + y < end_j) {
-                                float* to = u_next + at - 4 * slice + first_row + y * pitch + i;
-                                if (near_side && !aligned) {
+                        for (int y = 0; y < kCellsY; ++y) {
+                            float* to = u_next + at - 4 * slice + y * pitch;
+                            if (near_side && !aligned) {
+                                if (j + y >= begin_j && j + y < end_j)
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i) to[x] = u_fresh[y][x];
-                                } else if (i >= begin_i && i < end_i) {
-                                    store4(to, u_fresh[y]);
-                                }
+                            } else if ((out_rows & 1 << y) != 0) {
+                                store4(to, u_fresh[y]);
                             }
+                        }
                 }
                 // The plane that has arrived, for the next iteration.
 #pragma unroll

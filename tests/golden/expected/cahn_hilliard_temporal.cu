@@ -280,9 +280,9 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 const int k = out_begin + iteration - 9;
                 load4(c_planes[0][2], c_ring + in_ring(oldest));
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
-                      near_face ?
-                      static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
-                                             k + 5) * pitch : at + 5 * static_cast<long long>(pitch),
+                      at +
+                      (near_face ? (k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 : k + 5) - k :
+                       5) * static_cast<long long>(pitch),
                       near_side && !aligned);
                 commit_copies();
 #pragma unroll

@@ -221,8 +221,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         const int i = tile_i + lane_x;
         const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
-        const long long first_row = static_cast<long long>(j) * pitch;
+        const long long first_cell = static_cast<long long>(j) * pitch + i;
         const bool aligned = tile_i % kCellsX == 0;
+        // A bit for each of this thread's rows that is output.
+        int out_rows = 0;
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y)
+            if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) out_rows |= 1 << y;
         const int iterations = out_end - out_begin + 8;
         const int inner_begin = max(min(9 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin + 1, iterations));
@@ -238,10 +243,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
             for (int y = 0; y < kCellsY; ++y)
                 if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(Te_ring, in_ring(slot, y) + x,
-                                   Te + source + first_row + y * pitch + i + x);
+                        copy_async(Te_ring, in_ring(slot, y) + x, Te + source + y * pitch + x);
                 else
-                    copy2_async(Te_ring, in_ring(slot, y), Te + source + first_row + y * pitch + i);
+                    copy2_async(Te_ring, in_ring(slot, y), Te + source + y * pitch);
         };
         // Copies this thread's cells of a plane of Cp to the ring, asynchronously.
         const auto fetch_Cp = [&](int slot, long long source, bool unaligned) {
@@ -249,23 +253,22 @@ extern "C" __global__ void __launch_bounds__(384, 1)
             for (int y = 0; y < kCellsY; ++y)
                 if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(Cp_ring, in_ring(slot, y) + x,
-                                   Cp + source + first_row + y * pitch + i + x);
+                        copy_async(Cp_ring, in_ring(slot, y) + x, Cp + source + y * pitch + x);
                 else
-                    copy2_async(Cp_ring, in_ring(slot, y), Cp + source + first_row + y * pitch + i);
+                    copy2_async(Cp_ring, in_ring(slot, y), Cp + source + y * pitch);
         };
         __syncthreads();
 #pragma unroll 1
         for (int plane = 1; plane < 4; ++plane)
-            fetch_Te(plane - 1, min(max(out_begin + plane - 5, 0), nz - 1) * slice, !aligned);
+            fetch_Te(plane - 1, min(max(out_begin + plane - 5, 0), nz - 1) * slice + first_cell, !aligned);
 #pragma unroll 1
         for (int plane = -3; plane < 3; ++plane) {
-            fetch_Cp(plane + 3, min(max(out_begin + plane - 5, 0), nz - 1) * slice, !aligned);
+            fetch_Cp(plane + 3, min(max(out_begin + plane - 5, 0), nz - 1) * slice + first_cell, !aligned);
             commit_copies();
         }
         await_copies<2>();
 
-        long long at = (out_begin - 5) * slice;
+        long long at = (out_begin - 5) * slice + first_cell;
         int oldest_Te = 0;
         int oldest_Cp = 0;
 
@@ -280,10 +283,10 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                     load2(Te_planes[0][2][y], Te_ring + in_ring(oldest_Te, y));
                 __syncthreads();
                 fetch_Te(oldest_Te + 3 < kRing_Te ? oldest_Te + 3 : oldest_Te - kRing_Te + 3,
-                         near_face ? min(max(k + 4, 0), nz - 1) * slice : at + 4 * slice,
+                         at + (near_face ? min(max(k + 4, 0), nz - 1) - k : 4) * slice,
                          near_side && !aligned);
                 fetch_Cp(oldest_Cp + 6 < kRing_Cp ? oldest_Cp + 6 : oldest_Cp - kRing_Cp + 6,
-                         near_face ? min(max(k + 3, 0), nz - 1) * slice : at + 3 * slice,
+                         at + (near_face ? min(max(k + 3, 0), nz - 1) - k : 3) * slice,
                          near_side && !aligned);
                 commit_copies();
                 // What all steps compute of Cp alike takes its place.
@@ -342,16 +345,16 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                     if (s <= 2) copy_cells<kCellsY * kCellsX>(Te_planes[s + 1][2][0], Te_fresh[0]);
                     if (s == 3 && Te_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-                            if (j + y >= begin_j && j + y < end_j) {
-                                float* to = Te_next + at - 3 * slice + first_row + y * pitch + i;
-                                if (near_side && !aligned) {
+                        for (int y = 0; y < kCellsY; ++y) {
+                            float* to = Te_next + at - 3 * slice + y * pitch;
+                            if (near_side && !aligned) {
+                                if (j + y >= begin_j && j + y < end_j)
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i) to[x] = Te_fresh[y][x];
-                                } else if (i >= begin_i && i < end_i) {
-                                    store2(to, Te_fresh[y]);
-                                }
+                            } else if ((out_rows & 1 << y) != 0) {
+                                store2(to, Te_fresh[y]);
                             }
+                        }
                 }
                 // The outer rows, for the warps beside.
 #pragma unroll

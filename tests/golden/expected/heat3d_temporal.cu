@@ -185,8 +185,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int i = tile_i + lane_x;
         const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
-        const long long first_row = static_cast<long long>(j) * pitch;
+        const long long first_cell = static_cast<long long>(j) * pitch + i;
         const bool aligned = tile_i % kCellsX == 0;
+        // A bit for each of this thread's rows that is output.
+        int out_rows = 0;
+#pragma unroll
+        for (int y = 0; y < kCellsY; ++y)
+            if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) out_rows |= 1 << y;
         const int iterations = out_end - out_begin + 8;
         const int inner_begin = max(min(9 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin, iterations));
@@ -202,19 +207,19 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             for (int y = 0; y < kCellsY; ++y)
                 if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(u_ring, in_ring(slot, y) + x, u + source + first_row + y * pitch + i + x);
+                        copy_async(u_ring, in_ring(slot, y) + x, u + source + y * pitch + x);
                 else
-                    copy4_async(u_ring, in_ring(slot, y), u + source + first_row + y * pitch + i);
+                    copy4_async(u_ring, in_ring(slot, y), u + source + y * pitch);
         };
         __syncthreads();
 #pragma unroll 1
         for (int plane = 1; plane < 5; ++plane) {
-            fetch(plane - 1, min(max(out_begin + plane - 5, 0), nz - 1) * slice, !aligned);
+            fetch(plane - 1, min(max(out_begin + plane - 5, 0), nz - 1) * slice + first_cell, !aligned);
             commit_copies();
         }
         await_copies<3>();
 
-        long long at = (out_begin - 5) * slice;
+        long long at = (out_begin - 5) * slice + first_cell;
         int oldest = 0;
 
         const auto traverse =
@@ -228,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     load4(u_planes[0][2][y], u_ring + in_ring(oldest, y));
                 __syncthreads();
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
-                      near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice, near_side && !aligned);
+                      at + (near_face ? min(max(k + 5, 0), nz - 1) - k : 5) * slice, near_side && !aligned);
                 commit_copies();
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
@@ -266,16 +271,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     if (s <= 2) copy_cells<kCellsY * kCellsX>(u_planes[s + 1][2][0], u_fresh[0]);
                     if (s == 3 && u_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-                            if (j + y >= begin_j && j + y < end_j) {
-                                float* to = u_next + at - 3 * slice + first_row + y * pitch + i;
-                                if (near_side && !aligned) {
+                        for (int y = 0; y < kCellsY; ++y) {
+                            float* to = u_next + at - 3 * slice + y * pitch;
+                            if (near_side && !aligned) {
+                                if (j + y >= begin_j && j + y < end_j)
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i) to[x] = u_fresh[y][x];
-                                } else if (i >= begin_i && i < end_i) {
-                                    store4(to, u_fresh[y]);
-                                }
+                            } else if ((out_rows & 1 << y) != 0) {
+                                store4(to, u_fresh[y]);
                             }
+                        }
                 }
                 // The outer rows, for the warps beside.
 #pragma unroll
