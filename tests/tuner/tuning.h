@@ -57,7 +57,8 @@ public:
                                        request_,
                                        spec_.analysis.find_run(program_.name),
                                        driver::choose_schedules(program_, options_),
-                                       driver::pinned_grouping(options_, program_.rank())};
+                                       driver::pinned_grouping(options_, program_.rank()),
+                                       driver::details_of_run(options_)};
         return driver::tune_program(input, tune::Store(folder.store()), settings, console_);
     }
     std::vector<driver::StageReport> tune(const StoreFolder& folder, const driver::TunerSettings& settings) {

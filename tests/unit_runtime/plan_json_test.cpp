@@ -55,6 +55,7 @@ LaunchPlan full_plan() {
     on_chip.exchanges = {1, 2};
     block.kind = on_chip;
     block.least_extent = {3, 2, 1};
+    block.fixed_grid = FixedGrid{{63, 8, 5}, 96, 960, 0};
     block.kernel.name = "resident";
     Argument resident;
     for (const auto kind : {Argument::Kind::exchange, Argument::Kind::steps, Argument::Kind::sent}) {
@@ -123,6 +124,10 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(copied.time_block->kernel.arguments[1].kind == Argument::Kind::neighbour);
 
     REQUIRE(copy.time_block);
+    REQUIRE(copy.time_block->fixed_grid);
+    CHECK(copy.time_block->fixed_grid->extent == Extent{63, 8, 5});
+    CHECK(copy.time_block->fixed_grid->pitch == 96);
+    CHECK(copy.time_block->fixed_grid->slice == 960);
     const TimeBlock::Resident* const resident = copy.time_block->resident();
     REQUIRE(resident != nullptr);
     CHECK(resident->most_extent[1] == 12);
@@ -178,6 +183,26 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(copy.reductions[0].op == ReductionPlan::Op::max);
 }
 
+TEST_CASE("a time block works on grids that are large enough, or on its own alone") {
+    const std::array<std::array<int, 2>, kMaxRank> halo{};
+    Geometry geometry = make_geometry(3, {63, 8, 5}, halo);
+    TimeBlock block;
+    block.least_extent = {63, 2, 1};
+    CHECK(works_on(block, geometry));
+    block.least_extent[0] = 64;
+    CHECK_FALSE(works_on(block, geometry));
+    block.least_extent[0] = 1;
+    block.fixed_grid = FixedGrid{geometry.extent, geometry.pitch, geometry.slice, geometry.volume};
+    CHECK(works_on(block, geometry));
+    for (const int changed : {0, 1, 2, 3}) {
+        Geometry other = geometry;
+        if (changed < 2) ++other.extent[static_cast<std::size_t>(changed)];
+        if (changed == 2) other.pitch += 32;
+        if (changed == 3) other.slice += other.pitch;
+        CHECK_FALSE(works_on(block, other));
+    }
+}
+
 TEST_CASE("a time block takes no more of neighbours than pieces have") {
     const auto is_refused = [](auto&& damage) {
         LaunchPlan plan = plan_of_pieces();
@@ -196,6 +221,7 @@ TEST_CASE("a time block takes no more of neighbours than pieces have") {
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = 4; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[0].part = -1; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[1].part = 2; }));
+    CHECK(is_refused([](TimeBlock& block) { block.fixed_grid = FixedGrid{{63, 0, 5}, 96, 960, 0}; }));
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[1].part = -1; }));
 }
 

@@ -46,9 +46,10 @@ Reference make_reference(const ir::Program& program, const TuneInputs& of_run, c
     return reference;
 }
 
-CheckResult TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
+CheckResult TuneCheck::difference(const schedule::Plan& plan, const Code& code, const CompiledCode& compiled,
+                                  int steps) {
     const Extent small = grid_of_checks(code, smallest_);
-    CheckResult result = against_interpreter(code, compiled, steps, small);
+    CheckResult result = on_small_grid(plan, code, compiled, steps, small);
     if (result.kind != CheckResult::Kind::agrees) {
         result.text = fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1],
                                   small[2], result.text);
@@ -58,6 +59,16 @@ CheckResult TuneCheck::difference(const Code& code, const CompiledCode& compiled
     if (result.kind != CheckResult::Kind::agrees)
         result.text = "on the run's grid, against one cell a thread: " + result.text;
     return result;
+}
+
+CheckResult TuneCheck::on_small_grid(const schedule::Plan& plan, const Code& code,
+                                     const CompiledCode& compiled, int steps, const Extent& extent) {
+    const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
+    if (!block || !block->fixed_grid) return against_interpreter(code, compiled, steps, extent);
+    CudaDetails details;
+    details.block_grid = extent;
+    const Code small = cuda_code(program_, plan, details);
+    return against_interpreter(small, machine_.compile(small), steps, extent);
 }
 
 CheckResult TuneCheck::against_interpreter(const Code& code, const CompiledCode& compiled, int steps,

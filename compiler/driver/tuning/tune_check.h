@@ -35,14 +35,18 @@ public:
               const Extent& smallest)
         : machine_(machine), program_(program), inputs_(inputs), grid_(grid), smallest_(smallest) {}
 
-    // After so many steps, each from the start. Fields agree bit for bit, but where functions are the
-    // device's own or a sum that depends on the order is read (docs/tuning.md).
-    CheckResult difference(const Code& code, const CompiledCode& compiled, int steps);
+    // After so many steps, each from the start, of code that was made by the plan for the run's grid. Fields
+    // agree bit for bit, but where functions are the device's own or a sum that depends on the order is read
+    // (docs/tuning.md). Kernels for one grid alone are compiled once more for the small one.
+    CheckResult difference(const schedule::Plan& plan, const Code& code, const CompiledCode& compiled,
+                           int steps);
 
     // That calmer values had to be taken; empty where it is not so or was said before.
     std::string take_remark();
 
 private:
+    CheckResult on_small_grid(const schedule::Plan& plan, const Code& code, const CompiledCode& compiled,
+                              int steps, const Extent& extent);
     CheckResult against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
                                     const Extent& extent);
 

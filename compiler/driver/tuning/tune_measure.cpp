@@ -117,17 +117,21 @@ bool StageMeasure::interrupted() {
     return InterruptGuard::requested();
 }
 
+schedule::Plan StageMeasure::plan_of(std::size_t candidate) const {
+    const schedule::Candidate& chosen = candidates_[candidate];
+    schedule::Plan plan{schedules_, schedule::SingleSteps{}};
+    if (index_)
+        plan.stages[*index_] = chosen.schedule();
+    else
+        plan.grouping = *chosen.grouping();
+    return plan;
+}
+
 // Any exception counts against the candidate alone: the search goes on with others.
 BuiltCode StageMeasure::build(std::size_t candidate) const {
     BuiltCode built;
     try {
-        const schedule::Candidate& chosen = candidates_[candidate];
-        schedule::Plan plan{schedules_, schedule::SingleSteps{}};
-        if (index_)
-            plan.stages[*index_] = chosen.schedule();
-        else
-            plan.grouping = *chosen.grouping();
-        built.code = cuda_code(context_.program, plan);
+        built.code = cuda_code(context_.program, plan_of(candidate), context_.details);
         built.compiled = context_.machine.compile(built.code);
     } catch (const std::exception& trouble) {
         built.refused = trouble.what();
@@ -246,7 +250,8 @@ std::optional<tune::Outcome> StageMeasure::verify(std::size_t candidate) {
     if (!built->refused.empty()) return tune::Outcome{Kind::refused, 0, built->refused};
     // Whole kernels of several steps, and a rest.
     const int steps = 2 * schedule::steps_of(candidates_[candidate]) + 1;
-    const CheckResult result = context_.check.difference(built->code, built->compiled, steps);
+    const CheckResult result =
+        context_.check.difference(plan_of(candidate), built->code, built->compiled, steps);
     if (result.kind == CheckResult::Kind::agrees) return std::nullopt;
     const bool is_wrong = result.kind == CheckResult::Kind::differs;
     return tune::Outcome{is_wrong ? Kind::wrong : Kind::unverified, 0, result.text};

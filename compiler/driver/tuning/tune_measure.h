@@ -68,6 +68,7 @@ struct MeasureContext {
     TuneGrid& grid;
     Extent extent;
     TuneCheck& check;
+    CudaDetails details;
 };
 
 class StageMeasure final : public tune::Measure {
@@ -92,6 +93,7 @@ public:
     }
 
 private:
+    schedule::Plan plan_of(std::size_t candidate) const;
     BuiltCode build(std::size_t candidate) const;
     std::unique_ptr<Engine> start(const BuiltCode& built) const;
     std::int64_t inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const;

@@ -102,7 +102,8 @@ TuneReport tune_stencil(GpuMachine& machine, const CheckedSpec& spec, const sema
                            request,
                            spec.analysis.find_run(stencil.program.name),
                            choose_schedules(program, options),
-                           grouping};
+                           grouping,
+                           details_of_run(options)};
     if (settings.jobs <= 0)
         settings.jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
     return tune_program(input, store, settings, console);

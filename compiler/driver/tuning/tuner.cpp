@@ -313,7 +313,8 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
     TuneGrid grid(input.machine, input.program, inputs, input.request.extent);
     TuneCheck check(input.machine, input.program, inputs, grid,
                     settings.odd_grid.value_or(odd_grid(input.program.rank())));
-    const MeasureContext context{input.machine, input.program, grid, input.request.extent, check};
+    const MeasureContext context{input.machine,        input.program, grid,
+                                 input.request.extent, check,         input.details};
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : input.stages)
         schedules.push_back(stage.schedule);

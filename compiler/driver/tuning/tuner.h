@@ -47,6 +47,7 @@ struct TunerInput {
     const sema::RunSpec* run = nullptr;
     std::vector<StageChoice> stages;  // as the model chooses them, around what is pinned
     std::string grouping = {};        // what is pinned of how steps are grouped; empty: nothing
+    CudaDetails details = {};         // as a run has them
 };
 
 struct TuneReport {

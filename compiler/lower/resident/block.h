@@ -334,7 +334,9 @@ private:
     Expr row_message(const MessageLayout& rows, const Expr& z, const Expr& y) const;
     Expr row_in_thread() const;
     std::string lambda(const std::string& name, const ResidentBox& box, const Expr& value);
+    static Expr bit(const Expr& number);
     bool has_columns_of_threads(const ResidentBox& box) const;
+    static Expr has_bit(const std::string& bits, const Expr& number);
     Expr is_read(const ResidentBox& box, int axis, int side);
     Expr blocks_along(int axis);
     Block send_message(const ResidentBox& box, const MessageLayout& layout, const Expr& message,

@@ -9,7 +9,6 @@
 
 #include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
-#include "compiler/lower/shared/bits.h"
 
 namespace halo::lower {
 
@@ -179,6 +178,10 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         return is_read(box, axis, side) &&
                (side == 0 ? at < depth(box, axis) : at >= size(axis) - depth(box, axis));
     };
+    const auto add_bit_if = [](const Expr& condition, const std::string& bits, const Expr& number) {
+        const Expr with = kernel::operation(kernel::Operator::bit_or, variable(bits), bit(number));
+        return kernel::If{condition, {kernel::Assign{variable(bits), with}}, {}};
+    };
     // The thread's first cell in the grid; along the first axis, so many after it.
     const auto own_cell = [&](int x) {
         std::vector<Expr> cell;
@@ -198,7 +201,7 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
                 outer = outer || of_face(axis, side);
         append(body(),
                over_cells(2, over_cells(1, {add_bit_if(is_thread_in_row() && is_row_in_grid() && outer,
-                                                       variable(names.sends), row_in_thread())})));
+                                                       names.sends, row_in_thread())})));
         declare(body(), names.message, kernel::call_lambda(names.row_message, own_cell(0)));
     }
     if (sides.in_block > 0) {
@@ -218,10 +221,9 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
             const bool is_broad = is_whole(0) && schedule_.tile(0) >= 2 * depth(box, 0);
             if (!is_broad && is_read(box, 0, 0).has_value())
                 is_low = is_low || (in_box(0) < depth(box, 0) && of_face(0, 1));
-            append(body(),
-                   over_cells(0, {add_bit_if(is_in_grid(0) && is_low, variable(names.side_sends), loop(0)),
-                                  add_bit_if(is_in_grid(0) && of_face(0, 1), variable(names.side_sends),
-                                             loop(0) + constants_.cells[0])}));
+            append(body(), over_cells(0, {add_bit_if(is_in_grid(0) && is_low, names.side_sends, loop(0)),
+                                          add_bit_if(is_in_grid(0) && of_face(0, 1), names.side_sends,
+                                                     loop(0) + constants_.cells[0])}));
         }
         for (int side = 0; side < 2; ++side) {
             names.side_messages[side] =
@@ -278,12 +280,20 @@ ResidentBlock::Block ResidentBlock::send_message(const ResidentBox& box, const M
     return send;
 }
 
+ResidentBlock::Expr ResidentBlock::bit(const Expr& number) {
+    return kernel::int_value(number) == 0 ? Expr(1)
+                                          : kernel::operation(kernel::Operator::shift_left, 1, number);
+}
+ResidentBlock::Expr ResidentBlock::has_bit(const std::string& bits, const Expr& number) {
+    return kernel::operation(kernel::Operator::bit_and, variable(bits), bit(number)) != 0;
+}
+
 void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     const BoxNames& names = names_.at(box.field);
     if (names.message.empty()) return;
     const MessageLayout layout = message_layout(box, false);
     append(row, send_message(box, layout, variable(names.message) + row_message(layout, loop(2), loop(1)),
-                             has_bit(variable(names.sends), row_in_thread()),
+                             has_bit(names.sends, row_in_thread()),
                              [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
 
@@ -294,7 +304,7 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     const MessageLayout layout = message_layout(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
         const Expr is_needed =
-            has_bit(variable(names.side_sends), has_columns_of_threads(box) ? side : x + side * cells(0));
+            has_bit(names.side_sends, has_columns_of_threads(box) ? side : x + side * cells(0));
         const int from = side == 0 ? x : x - (cells(0) - 1);  // the column that the message is of
         for (int y = 0; y < cells(1); y += layout.cells) {
             const Expr message = variable(names.side_messages[side]) +

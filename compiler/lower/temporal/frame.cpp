@@ -20,7 +20,7 @@ std::vector<std::string> temporal_roles() {
             "near_face", "near_side",   "steady",    "begin",      "end",         "iteration", "source",
             "slot",      "fetch",       "in_ring",   "to",         "unaligned",   "line",      "s",
             "later",     "level",       "index",     "oldest",     "now",         "earlier",   "own_columns",
-            "given",     "unshifted",   "shift_x",   "out_rows"};
+            "given",     "unshifted",   "shift_x"};
 }
 
 TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,

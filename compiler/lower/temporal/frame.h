@@ -50,7 +50,6 @@ struct TemporalFrame {
     kernel::Expr out_begin, out_end;               // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
     kernel::Expr aligned;                          // the tile's rows start at whole vectors
-    kernel::Expr out_rows;  // a bit for each of the thread's rows that comes out; empty where it has one
 
     kernel::Type type_of(ir::FieldId field) const;      // of values in registers
     kernel::Type memory_type(ir::FieldId field) const;  // of cells in memory and in rings

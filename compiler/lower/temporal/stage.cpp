@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/lower/shared/bits.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -384,24 +383,24 @@ Block TemporalStages::stored_rows(const Queue& queue, const std::string& array, 
         const Expr j = frame_.j + frame_.y();
         in_rows = j >= frame_.in_begin[1] && j < frame_.in_end[1];
     }
-    const Expr is_out =
-        frame_.out_rows ? has_bit(frame_.out_rows, frame_.y()) : in_rows && in_columns(frame_.i);
+    const auto store_cell = [&](const Expr& to) -> kernel::Statement {
+        return kernel::If{in_columns(frame_.i + x), {kernel::Assign{to, fresh_cell(queue, fresh)}}, {}};
+    };
     Block row;
     if (frame_.cells_x == 1) {
-        row.push_back(kernel::If{
-            is_out, {kernel::Assign{kernel::element(array, {offset}, type), fresh_cell(queue, fresh)}}, {}});
+        row.push_back(store_cell(kernel::element(array, {offset}, type)));
+        if (in_rows) row = {kernel::If{in_rows, std::move(row), {}}};
     } else {
         row.push_back(kernel::DeclarePointer{type, "to", kernel::address_of(array, offset, type), true});
-        Block vector{kernel::StoreVector{kernel::address_of("to", 0, type), fresh.at({frame_.y(), 0}),
-                                         frame_.cells_x}};
-        Block single{kernel::If{in_columns(frame_.i + x),
-                                {kernel::Assign{kernel::element("to", {x}, type), fresh_cell(queue, fresh)}},
-                                {}}};
-        single = frame_.over_vector(std::move(single));
+        Block single = frame_.over_vector({store_cell(kernel::element("to", {x}, type))});
         if (in_rows) single = {kernel::If{in_rows, std::move(single), {}}};
-        row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                                 std::move(single),
-                                 {kernel::If{is_out, std::move(vector), {}}}});
+        // One condition for a row: compilers then keep those of its columns from row to row.
+        Block vector{kernel::If{in_columns(frame_.i) && in_rows,
+                                {kernel::StoreVector{kernel::address_of("to", 0, type),
+                                                     fresh.at({frame_.y(), 0}), frame_.cells_x}},
+                                {}}};
+        row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),
+                                 std::move(vector)});
     }
     return frame_.two_rows ? loop_over("y", frame_.k_cells_y, std::move(row)) : row;
 }

@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "compiler/lower/shared/bits.h"
 #include "compiler/lower/temporal/share.h"
 #include "compiler/lower/temporal/stage.h"
 #include "compiler/support/error.h"
@@ -186,7 +185,6 @@ private:
         declare_rows(tile);
         declare_faces(origin, tile);
         declare_own_columns(tile);
-        declare_out_rows(tile);
     }
 
     // In whole vectors: where the tile begins within one, its cells are copied one by one.
@@ -255,18 +253,6 @@ private:
         if (whole_.reductions.empty()) return;
         const Expr begin = frame_.in_begin[0], end = frame_.in_end[0];
         tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
-    }
-
-    // Kept in a register: compilers would compute it again in each iteration.
-    void declare_out_rows(Block& tile) {
-        if (frame_.cells_y == 1) return;
-        tile.push_back(kernel::Comment{"A bit for each of this thread's rows that is output."});
-        tile.push_back(kernel::Declare{Type::i32, "out_rows", 0, true});
-        frame_.out_rows = kernel::variable("out_rows", Type::i32);
-        const Expr row = frame_.j + frame_.y();
-        const Expr is_out = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0] &&
-                            row >= frame_.in_begin[1] && row < frame_.in_end[1];
-        append(tile, loop_over("y", frame_.k_cells_y, {add_bit_if(is_out, frame_.out_rows, frame_.y())}));
     }
 
     // Iterations in which nothing is within reach of a face of the streaming axis, where the tile is not,

@@ -223,11 +223,6 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_cell = static_cast<long long>(j) * pitch + i;
         const bool aligned = tile_i % kCellsX == 0;
-        // A bit for each of this thread's rows that is output.
-        int out_rows = 0;
-#pragma unroll
-        for (int y = 0; y < kCellsY; ++y)
-            if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) out_rows |= 1 << y;
         const int iterations = out_end - out_begin + 8;
         const int inner_begin = max(min(9 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin + 1, iterations));
@@ -351,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                                 if (j + y >= begin_j && j + y < end_j)
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i) to[x] = Te_fresh[y][x];
-                            } else if ((out_rows & 1 << y) != 0) {
+                            } else if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) {
                                 store2(to, Te_fresh[y]);
                             }
                         }
