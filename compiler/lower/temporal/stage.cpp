@@ -377,32 +377,31 @@ Block TemporalStages::stored_rows(const Queue& queue, const std::string& array, 
     Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y());
     if (frame_.shape.periodic[0]) offset = offset + frame_.i;
     const Expr x = frame_.cell_x();
-    const auto in_columns = [&](const Expr& i) { return i >= frame_.in_begin[0] && i < frame_.in_end[0]; };
-    Expr in_rows;
-    if (frame_.two_rows) {
-        const Expr j = frame_.j + frame_.y();
-        in_rows = j >= frame_.in_begin[1] && j < frame_.in_end[1];
-    }
+    const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
     const auto store_cell = [&](const Expr& to) -> kernel::Statement {
-        return kernel::If{in_columns(frame_.i + x), {kernel::Assign{to, fresh_cell(queue, fresh)}}, {}};
+        return kernel::If{inside, {kernel::Assign{to, fresh_cell(queue, fresh)}}, {}};
     };
-    Block row;
+    // Where a row lies is found whether it is stored or not: compilers then do it for all rows at once.
+    Block row, place;
     if (frame_.cells_x == 1) {
         row.push_back(store_cell(kernel::element(array, {offset}, type)));
-        if (in_rows) row = {kernel::If{in_rows, std::move(row), {}}};
     } else {
-        row.push_back(kernel::DeclarePointer{type, "to", kernel::address_of(array, offset, type), true});
-        Block single = frame_.over_vector({store_cell(kernel::element("to", {x}, type))});
-        if (in_rows) single = {kernel::If{in_rows, std::move(single), {}}};
-        // One condition for a row: compilers then keep those of its columns from row to row.
-        Block vector{kernel::If{in_columns(frame_.i) && in_rows,
+        place.push_back(kernel::DeclarePointer{type, "to", kernel::address_of(array, offset, type), true});
+        const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
+        Block vector{kernel::If{whole,
                                 {kernel::StoreVector{kernel::address_of("to", 0, type),
                                                      fresh.at({frame_.y(), 0}), frame_.cells_x}},
                                 {}}};
-        row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),
+        row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
+                                 frame_.over_vector({store_cell(kernel::element("to", {x}, type))}),
                                  std::move(vector)});
     }
-    return frame_.two_rows ? loop_over("y", frame_.k_cells_y, std::move(row)) : row;
+    if (frame_.two_rows) {
+        const Expr at = frame_.j + frame_.y();
+        row = {kernel::If{at >= frame_.in_begin[1] && at < frame_.in_end[1], std::move(row), {}}};
+    }
+    append(place, std::move(row));
+    return frame_.two_rows ? loop_over("y", frame_.k_cells_y, std::move(place)) : place;
 }
 
 Expr TemporalStages::fresh_cell(const Queue& queue, const RegisterArray& fresh) const {

@@ -342,12 +342,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #pragma unroll
                         for (int y = 0; y < kCellsY; ++y) {
                             float* to = Te_next + at - 3 * slice + y * pitch;
-                            if (near_side && !aligned) {
-                                if (j + y >= begin_j && j + y < end_j)
+                            if (j + y >= begin_j && j + y < end_j) {
+                                if (near_side && !aligned) {
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i) to[x] = Te_fresh[y][x];
-                            } else if (i >= begin_i && i < end_i && j + y >= begin_j && j + y < end_j) {
-                                store2(to, Te_fresh[y]);
+                                } else if (i >= begin_i && i < end_i) {
+                                    store2(to, Te_fresh[y]);
+                                }
                             }
                         }
                 }
