@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
@@ -56,21 +57,25 @@ private:
     double shortest_ = std::numeric_limits<double>::infinity();
 };
 
-// Launches by two ways in turns, until it is known which is faster. Where there is one way, it is known.
+// Launches by two ways in turns, until it is known which is faster. The second way is the one that the sizes
+// of the caches speak for, so it comes first, and is taken at once where the other one is far slower. Where
+// there is one way, it is known.
 class Trial {
 public:
     Trial() = default;
     explicit Trial(bool has_second) : launches_(has_second ? 0 : kLaunches) {}
 
-    bool takes_second() const { return is_over() ? second_ < first_ : launches_ % 2 == 1; }
+    bool takes_second() const { return is_over() ? second_ < first_ : launches_ % 2 == 0; }
     bool is_over() const { return launches_ == kLaunches; }
     void add_launch(double seconds) {
         double& best = takes_second() ? second_ : first_;
-        if (launches_++ > 0) best = std::min(best, seconds);  // the first may meet fresh pages
+        best = std::min(best, seconds);
+        if (++launches_ == 2 && first_ > kFarSlower * second_) launches_ = kLaunches;
     }
 
 private:
-    static constexpr int kLaunches = 5;
+    static constexpr int kLaunches = 4;
+    static constexpr double kFarSlower = 1.2;
     int launches_ = kLaunches;
     double first_ = std::numeric_limits<double>::infinity(), second_ = first_;  // seconds
 };
@@ -80,8 +85,11 @@ public:
     explicit HostKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
     LaunchTiming& timing() { return timing_; }
-    // What is still tried out, if anything.
-    Trial* trial() { return !strips_.is_over() ? &strips_ : !streams_.is_over() ? &streams_ : nullptr; }
+    // What the next launch tries out, if anything: the first one may meet fresh pages.
+    Trial* next_trial() {
+        if (std::exchange(is_fresh_, false)) return nullptr;
+        return !strips_.is_over() ? &strips_ : !streams_.is_over() ? &streams_ : nullptr;
+    }
     void set_order(const SweepOrder& order) override {
         strip_ = order.strip;
         strips_ = Trial(order.strip > 0);
@@ -113,6 +121,7 @@ private:
     LaunchTiming timing_;
     Trial strips_, streams_;  // by planes or by strips; past the caches from there on
     std::int64_t strip_ = 0;
+    bool is_fresh_ = true;
 };
 
 template <class Work>
@@ -235,7 +244,7 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         auto& code = static_cast<HostKernel&>(kernel);
-        Trial* const trial = code.trial();
+        Trial* const trial = code.next_trial();
         if (trial == nullptr) return launch_blocks(code, blocks, arguments);
         trial->add_launch(seconds_of([&] { launch_blocks(code, blocks, arguments); }));
     }
