@@ -335,6 +335,10 @@ bool is_whole_grid(const Domain& domain) {
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
 }
 
+bool counts_rows_of_planes(const KernelPlan& kernel) {
+    return kernel.domain.kind == Domain::Kind::grid && kernel.tile[1] == 1 && kernel.tile[2] == 1;
+}
+
 std::int64_t element_count(const CoefPlan& coef) {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < coef.low.size(); ++i)
