@@ -1,6 +1,7 @@
 #include "compiler/lower/cpu_lines.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "compiler/ir/analysis.h"
@@ -14,16 +15,17 @@ namespace {
 // points.
 constexpr int kBytesAhead = 2560;
 
-// One loop along the first axis computes cells of several rows or planes together. What they read of each
-// other's cells is then loaded once, and so are sums that they have in common. Two planes are faster by a
-// tenth to a half for stars and boxes alike, within the caches and beyond them: each plane that cells read
-// comes from the core's second cache half as often. Four rows are faster where that leaves few of the loads;
-// more planes at a time are more streams from memory than a processor follows.
+// One loop along the first axis computes cells of several planes or rows together. What they read of each
+// other's cells is then loaded once, and so are sums that they have in common. Two planes are faster for all
+// stars, within the caches and beyond them: each plane that cells read comes from the core's second cache
+// half as often. More planes or rows are faster where that leaves few of the loads, as for boxes; elsewhere
+// they are more streams from memory than a processor follows.
 struct Choice {
     Together together;
-    double few_loads;  // of all of them
+    double few_loads;  // of all of them, as a share
 };
-constexpr Choice kPlanes{{2, 2}, 0.9}, kRows{{1, 4}, 0.72};
+constexpr std::array<Choice, 3> kChoices{
+    {{{2, 4}, 0.6}, {{2, 2}, 0.9}, {{1, 4}, 0.72}}};  // the first one that fits
 // Loads of these cells at most, as the time to compile a loop grows with them.
 constexpr int kMostLoads = 128;
 
@@ -68,8 +70,11 @@ Together cells_together(const StageView& stage) {
     if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() ||
         has_table_sums(stage) || !are_numbers)
         return {};
-    if (stage.rank() == 3 && is_worth(stage, kPlanes)) return kPlanes.together;
-    return is_worth(stage, kRows) ? kRows.together : Together{};
+    for (const Choice& choice : kChoices) {
+        const bool is_possible = choice.together.axis == 1 || stage.rank() == 3;
+        if (is_possible && is_worth(stage, choice)) return choice.together;
+    }
+    return {};
 }
 
 int cells_of_line(const StageView& stage) {

@@ -1,6 +1,6 @@
 // What one turn of a CPU's loop along a row computes: a whole cache line of cells, which is stored at once,
 // past the caches where nothing reads it soon, while what later lines read is fetched; in many stages of
-// several rows, or of two planes.
+// several planes or rows.
 #pragma once
 
 #include <vector>

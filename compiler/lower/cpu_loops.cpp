@@ -232,7 +232,8 @@ private:
             return kernel::variable(name, Type::i32);
         };
         const Expr begin = kernel::variable("begin", Type::i64), end = kernel::variable("end", Type::i64);
-        const Expr per_plane = kernel::convert(bounds_[1].end, Type::i64);
+        body().push_back(kernel::Declare{Type::i64, "per_plane", kernel::convert(bounds_[1].end, Type::i64)});
+        const Expr per_plane = kernel::variable("per_plane", Type::i64);
         const Expr planes = kernel::variable("planes", Type::i64);
         const Expr first_plane = declare("first_plane", begin / per_plane);
         const Expr last_plane = declare("last_plane", begin / per_plane + planes);
@@ -460,7 +461,7 @@ StrategyResult lower_loops(Context& context) {
 std::vector<std::string> loop_roles(const StageView& stage) {
     std::vector<std::string> roles = {"begin", "end", "block"};
     if (has_table_sums(stage)) roles = table_roles();
-    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"first_plane", "last_plane"});
+    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "first_plane", "last_plane"});
     if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "cell"});
     if (has_blocks_of_rows(stage) || cells_together(stage).count > 1)
         roles.insert(roles.end(), {"first_row", "last_row"});

@@ -1,5 +1,5 @@
-// Pointers to the rows that a CPU's loop along a row reads and writes: one for each row of each array, so that
-// an element is a pointer and the index along the first axis.
+// Pointers to the rows that a CPU's loop along a row reads and writes: one for each row of each array, so
+// that an element is a pointer and the index along the first axis.
 #pragma once
 
 #include <string>

@@ -24,10 +24,11 @@ extern "C" void heat3d_step(void* const* args, long begin, long end, long planes
     const long long slice = *static_cast<const long long*>(args[5]);
     const float lambda_dt = *static_cast<const float*>(args[6]);
 
-    const int first_plane = static_cast<int>(begin / static_cast<long long>(ny));
-    const int last_plane = static_cast<int>(begin / static_cast<long long>(ny) + planes);
-    const int first_row = static_cast<int>(begin % static_cast<long long>(ny));
-    const int last_row = static_cast<int>(begin % static_cast<long long>(ny) + end - begin);
+    const long long per_plane = static_cast<long long>(ny);
+    const int first_plane = static_cast<int>(begin / per_plane);
+    const int last_plane = static_cast<int>(begin / per_plane + planes);
+    const int first_row = static_cast<int>(begin % per_plane);
+    const int last_row = static_cast<int>(begin % per_plane + end - begin);
     for (int k = first_plane; k < last_plane - 1; k += 2)
         for (int j = first_row; j < last_row; ++j) {
             float* u_next_row = u_next + k * slice + static_cast<long long>(j) * pitch;
