@@ -18,16 +18,16 @@ constexpr int kBytesAhead = 2560;
 // One loop along the first axis computes cells of several planes or rows together. What they read of each
 // other's cells is then loaded once, and so are sums that they have in common. Two planes are faster for all
 // stars, within the caches and beyond them: each plane that cells read comes from the core's second cache
-// half as often. More planes or rows are faster where that leaves few of the loads, as for boxes; elsewhere
-// they are more streams from memory than a processor follows.
+// half as often. More of them, or rows, which are in its first cache, are faster where few loads are left, as
+// for boxes; elsewhere they are more streams from memory than a processor follows.
 struct Choice {
     Together together;
-    double few_loads;  // of all of them, as a share
+    double most_left;  // of the rows that planes read, of the loads of rows, as a share of all
 };
 constexpr std::array<Choice, 3> kChoices{
     {{{2, 4}, 0.6}, {{2, 2}, 0.9}, {{1, 4}, 0.72}}};  // the first one that fits
 // Loads of these cells at most, as the time to compile a loop grows with them.
-constexpr int kMostLoads = 128;
+constexpr std::size_t kMostLoads = 128;
 
 int bytes_of(const StageView& stage, const Level& level) {
     return size_of(storage_type(stage.field(level).storage));
@@ -45,20 +45,33 @@ bool stores_all_cells(const StageView& stage, const Write& write) {
     return true;
 }
 
+// What `count` cells along an axis read of a level: so many elements, of so many rows.
+struct Loads {
+    std::size_t elements, rows;
+};
+Loads loads_of(const Read& read, int axis, int count) {
+    std::set<ir::Offset> elements, rows;
+    for (int number = 0; number < count; ++number)
+        for (ir::Offset offset : read.offsets) {
+            offset[axis] += number;
+            elements.insert(offset);
+            offset[0] = 0;
+            rows.insert(offset);
+        }
+    return {elements.size(), rows.size()};
+}
+
 bool is_worth(const StageView& stage, const Choice& choice) {
-    std::size_t single = 0, together = 0;
+    const auto [axis, count] = choice.together;
+    std::size_t loads = 0, left = 0, all = 0;
     for (const Read& read : stage.reads) {
-        std::set<ir::Offset> cells;
-        for (int number = 0; number < choice.together.count; ++number)
-            for (ir::Offset offset : read.offsets) {
-                offset[choice.together.axis] += number;
-                cells.insert(offset);
-            }
-        single += read.offsets.size();
-        together += cells.size();
+        const Loads single = loads_of(read, axis, 1), together = loads_of(read, axis, count);
+        loads += together.elements;
+        left += axis == 2 ? together.rows : together.elements;
+        all += static_cast<std::size_t>(count) * (axis == 2 ? single.rows : single.elements);
     }
-    const auto all = static_cast<double>(choice.together.count) * static_cast<double>(single);
-    return together <= kMostLoads && static_cast<double>(together) <= choice.few_loads * all;
+    return loads > 0 && loads <= kMostLoads &&
+           static_cast<double>(left) <= choice.most_left * static_cast<double>(all);
 }
 
 }  // namespace
