@@ -33,11 +33,11 @@ TrialResult trial(double single, double few, double whole) {
 }  // namespace
 
 TEST_CASE("whole tiles are tried out where few steps say that they may be faster") {
-    const TrialResult fast = trial(1, 0.9, 0.85);
+    const TrialResult fast = trial(1, 0.95, 0.95);
     CHECK(fast.tiles_win);
     CHECK(fast.steps == TileTrial::kFewSteps + 2 * kAllSteps);
     CHECK_FALSE(trial(1, 1.2, 1.1).tiles_win);
-    CHECK(trial(1, 1.2, 0.9).tiles_win);
+    CHECK(trial(1, 1.2, 0.95).tiles_win);
 }
 
 TEST_CASE("one whole tile ends a trial where it is far faster or slower") {
@@ -50,7 +50,7 @@ TEST_CASE("one whole tile ends a trial where it is far faster or slower") {
 }
 
 TEST_CASE("few steps end a trial where tiles are slow") {
-    const TrialResult slow = trial(1, 1.4, 1.3);
+    const TrialResult slow = trial(1, 1.3, 1.2);
     CHECK_FALSE(slow.tiles_win);
     CHECK(slow.steps == 2 * TileTrial::kFewSteps);
     const TrialResult hopeless = trial(1, 2, 1.8);
@@ -62,7 +62,7 @@ TEST_CASE("a look that other work made slow is not the last") {
     TileTrial trial;
     trial.start(kAllSteps);
     trial.add_single(1);
-    trial.add_tile(1.5 * TileTrial::kFewSteps, TileTrial::kFewSteps);
+    trial.add_tile(1.3 * TileTrial::kFewSteps, TileTrial::kFewSteps);
     CHECK_FALSE(trial.is_over());
     CHECK(trial.wants_singles());
     trial.add_tile(0.8 * TileTrial::kFewSteps, TileTrial::kFewSteps);

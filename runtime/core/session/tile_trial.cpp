@@ -21,7 +21,7 @@ void TileTrial::add_tile(double seconds, std::int64_t steps) {
     else
         --rounds_left_;
     const bool has_lost = is_slow && (looks_left_ == 0 || each > kHopeless * singles_);
-    const bool has_won = !is_look && kSlow * each < singles_;
+    const bool has_won = !is_look && each < kFast * singles_;
     if (has_lost || has_won) rounds_left_ = 0;
 }
 
