@@ -38,8 +38,9 @@ protected:
         return "";
     }
     std::string signature(const KernelFunction& function) const override {
-        return fmt::format("extern \"C\" void {}(void* const* args, long begin, long end, bool streams)",
-                           function.name);
+        return fmt::format(
+            "extern \"C\" void {}(void* const* args, long begin, long end, long planes, bool streams)",
+            function.name);
     }
     // A kernel's arguments come as pointers to their values, as the CUDA driver takes them.
     std::string prologue(const KernelFunction& function) const override {

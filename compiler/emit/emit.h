@@ -21,8 +21,8 @@ struct CudaParts {
 CudaParts print_cuda_parts(const kernel::Program& program, const std::vector<std::string>& kernels);
 
 // Self-contained C++ (GNU builtins, no includes): each kernel is `void NAME(void* const* args, long begin,
-// long end, bool streams)`: blocks from `begin` to before `end`, whose stores go past the caches where
-// `streams`. To be compiled with -ffp-contract=off.
+// long end, long planes, bool streams)`, of which runtime/host/host_device.h says what it does. To be
+// compiled with -ffp-contract=off.
 std::string print_cpp(const kernel::Program& program);
 
 }  // namespace halo::emit

@@ -72,6 +72,7 @@ private:
             // The range of blocks that a kernel for CPUs is called with.
             declare("begin", {Entity::Kind::scalar, Type::i64});
             declare("end", {Entity::Kind::scalar, Type::i64});
+            declare("planes", {Entity::Kind::scalar, Type::i64});
             declare("streams", {Entity::Kind::scalar, Type::boolean});
         }
         for (const NamedConstant& constant : function.constants)

@@ -26,6 +26,12 @@ using kernel::Type;
 // Rows of a table whose columns one block computes.
 constexpr int kBlockOfRows = 1024;
 
+// Names within a kernel, with those of its parameters.
+std::vector<std::string> with_parameters(std::vector<std::string> roles) {
+    roles.insert(roles.end(), kCpuCallNames.begin(), kCpuCallNames.end());
+    return roles;
+}
+
 // The kernels of computed columns, before those of the step.
 void add_column_loops(const ir::Program& program, const ProgramLayout& layout, Names& kernel_names,
                       Lowered& lowered) {
@@ -35,7 +41,7 @@ void add_column_loops(const ir::Program& program, const ProgramLayout& layout, N
         const ir::TableId id{t};
         StageView nothing;
         nothing.program = &program;
-        Context context(nothing, layout, table_roles());
+        Context context(nothing, layout, with_parameters(table_roles()));
         kernel::KernelFunction function;
         const Expr block = kernel::variable("block", Type::i32), row = kernel::variable("row", Type::i32);
         Block work{
@@ -92,14 +98,10 @@ void describe_uses(const StageView& stage, const ProgramLayout& layout,
         if (rt::ArrayUse* use = use_of(write.level)) use->written = true;
 }
 
-std::vector<std::string> roles_of(const StageView& stage) {
-    return is_at_points(stage) ? point_roles() : loop_roles(stage);
-}
-
 void add_stage_loops(const StageKernel& use, const ProgramLayout& layout, Names& kernel_names,
                      Lowered& lowered) {
     const StageView& stage = *use.stage;
-    Context context(stage, layout, roles_of(stage));
+    Context context(stage, layout, with_parameters(is_at_points(stage) ? point_roles() : loop_roles(stage)));
     StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : lower_loops(context);
     result.function.name = kernel_names.take(stage.name);
     result.function.parameters = context.parameters();

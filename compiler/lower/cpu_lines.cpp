@@ -1,6 +1,7 @@
 #include "compiler/lower/cpu_lines.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "compiler/ir/analysis.h"
@@ -14,14 +15,20 @@ namespace {
 // points.
 constexpr int kBytesAhead = 2560;
 
-// Rows that one loop along the first axis computes together. What they read of each other's rows is then
-// loaded once, and so are sums that they have in common: four are faster where that leaves so few of the
-// loads. Stars of three dimensions have more left, and are slower by four rows: measured on grids beyond the
-// caches, where many rows at a time are many streams from memory.
-constexpr int kRowsTogether = 4;
-constexpr double kFewLoads = 0.72;
-// Loads of these rows at most, as the time to compile a loop grows with them.
-constexpr int kMostLoads = 128;
+// One loop along the first axis computes cells of several planes or rows together. What they read of each
+// other's cells is then loaded once, and so are sums that they have in common. Two planes are faster for all
+// stars, within the caches and beyond them: each plane that cells read comes from the core's second cache
+// half as often. More of them, or rows, which are in its first cache, are faster where few loads are left, as
+// for boxes; elsewhere they are more streams from memory than a processor follows.
+struct Choice {
+    Together together;
+    double most_left;  // of the rows that planes read, of the loads of rows, as a share of all
+};
+constexpr std::array<Choice, 3> kChoices{
+    {{{2, 4}, 0.6}, {{2, 2}, 0.9}, {{1, 4}, 0.72}}};  // the first one that fits
+// Loads of these cells at most, as the time to compile a loop grows with them; and rows of planes, as each is
+// a stream: two planes of elastic3d, which read 53 rows, were a twentieth slower than one.
+constexpr std::size_t kMostLoads = 128, kMostRows = 40;
 
 int bytes_of(const StageView& stage, const Level& level) {
     return size_of(storage_type(stage.field(level).storage));
@@ -39,29 +46,50 @@ bool stores_all_cells(const StageView& stage, const Write& write) {
     return true;
 }
 
+// What `count` cells along an axis read of a level: so many elements, of so many rows.
+struct Loads {
+    std::size_t elements, rows;
+};
+Loads loads_of(const Read& read, int axis, int count) {
+    std::set<ir::Offset> elements, rows;
+    for (int number = 0; number < count; ++number)
+        for (ir::Offset offset : read.offsets) {
+            offset[axis] += number;
+            elements.insert(offset);
+            offset[0] = 0;
+            rows.insert(offset);
+        }
+    return {elements.size(), rows.size()};
+}
+
+bool is_worth(const StageView& stage, const Choice& choice) {
+    const auto [axis, count] = choice.together;
+    std::size_t loads = 0, rows = 0, left = 0, all = 0;
+    for (const Read& read : stage.reads) {
+        const Loads single = loads_of(read, axis, 1), together = loads_of(read, axis, count);
+        loads += together.elements;
+        rows += axis == 2 ? together.rows : 0;
+        left += axis == 2 ? together.rows : together.elements;
+        all += static_cast<std::size_t>(count) * (axis == 2 ? single.rows : single.elements);
+    }
+    return loads > 0 && loads <= kMostLoads && rows <= kMostRows &&
+           static_cast<double>(left) <= choice.most_left * static_cast<double>(all);
+}
+
 }  // namespace
 
-int rows_together(const StageView& stage) {
+Together cells_together(const StageView& stage) {
     const bool are_numbers = std::ranges::all_of(stage.writes, [&](const Write& write) {
         return kernel::is_real(storage_type(stage.field(write.level).storage));
     });
     if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() ||
         has_table_sums(stage) || !are_numbers)
-        return 1;
-    std::size_t single = 0, together = 0;
-    for (const Read& read : stage.reads) {
-        std::set<ir::Offset> cells;
-        for (int row = 0; row < kRowsTogether; ++row)
-            for (ir::Offset offset : read.offsets) {
-                offset[1] += row;
-                cells.insert(offset);
-            }
-        single += read.offsets.size();
-        together += cells.size();
+        return {};
+    for (const Choice& choice : kChoices) {
+        const bool is_possible = choice.together.axis == 1 || stage.rank() == 3;
+        if (is_possible && is_worth(stage, choice)) return choice.together;
     }
-    const bool are_few =
-        static_cast<double>(together) <= kFewLoads * kRowsTogether * static_cast<double>(single);
-    return are_few && together <= kMostLoads ? kRowsTogether : 1;
+    return {};
 }
 
 int cells_of_line(const StageView& stage) {
@@ -76,7 +104,7 @@ int cells_of_line(const StageView& stage) {
     return kBytesOfLine / widest;
 }
 
-std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows) {
+std::vector<FetchedAhead> fetched_ahead(const StageView& stage, const Together& together) {
     std::vector<FetchedAhead> fetched;
     for (const Read& read : stage.reads) {
         if (!is_alone(stage, read.level)) continue;
@@ -87,10 +115,10 @@ std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows) {
                     if (a[axis] != b[axis]) return a[axis] < b[axis];
                 return false;
             });
-        for (int row = 0; row < rows; ++row) {
+        for (int number = 0; number < together.count; ++number) {
             FetchedAhead each{read.level, ahead, kBytesAhead / bytes_of(stage, read.level)};
             each.row[0] = 0;
-            each.row[1] += row;
+            each.row[together.axis] += number;
             fetched.push_back(each);
         }
     }

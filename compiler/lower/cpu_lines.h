@@ -1,6 +1,6 @@
 // What one turn of a CPU's loop along a row computes: a whole cache line of cells, which is stored at once,
-// past the caches where nothing reads it soon, while what later lines read is fetched; in some stages of
-// several rows.
+// past the caches where nothing reads it soon, while what later lines read is fetched; in many stages of
+// several planes or rows.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,17 @@ constexpr int kBytesOfLine = 64;
 // stored, and where components lie side by side.
 int cells_of_line(const StageView& stage);
 
-// How many rows it computes together: 1 or 4.
-int rows_together(const StageView& stage);
+// Cells that one loop along the first axis computes together: so many beside each other along another axis.
+struct Together {
+    int axis = 1;
+    int count = 1;
+    ir::Offset offset(int number) const {  // of one of them from the first
+        ir::Offset offset{};
+        offset[axis] = number;
+        return offset;
+    }
+};
+Together cells_together(const StageView& stage);
 
 // A row, by how far it is from the cell's, of which a line is fetched, and how many elements after the cell.
 struct FetchedAhead {
@@ -25,8 +34,8 @@ struct FetchedAhead {
     ir::Offset row;
     int elements;
 };
-// Of each array that the stage reads the row that a sweep comes to first, where `rows` rows are computed
-// together each of those.
-std::vector<FetchedAhead> fetched_ahead(const StageView& stage, int rows);
+// Of each array that the stage reads the row that a sweep comes to first, for each of the cells that are
+// computed together.
+std::vector<FetchedAhead> fetched_ahead(const StageView& stage, const Together& together);
 
 }  // namespace halo::lower

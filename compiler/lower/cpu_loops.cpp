@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "compiler/lower/cpu_lines.h"
+#include "compiler/lower/cpu_rows.h"
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/lower/shared/regions.h"
@@ -37,10 +35,6 @@ Expr least(const Expr& a, const Expr& b) {
     return kernel::select(a < b, a, b);
 }
 
-Expr larger(const Expr& a, const Expr& b) {
-    return kernel::select(a > b, a, b);
-}
-
 // Whether a block is a row of the three-dimensional grid, so that a part of it can be a few rows of each
 // plane. Partial results of reductions are by plane, and regions have rows of their own.
 bool has_blocks_of_rows(const StageView& stage) {
@@ -50,7 +44,10 @@ bool has_blocks_of_rows(const StageView& stage) {
 class Loops {
 public:
     explicit Loops(Context& context)
-        : context_(context), rows_(rows_together(context.stage())), line_(cells_of_line(context.stage())) {}
+        : context_(context),
+          together_(cells_together(context.stage())),
+          line_(cells_of_line(context.stage())),
+          rows_(context, index_, together_) {}
 
     StrategyResult lower() {
         const int rank = context_.rank();
@@ -83,7 +80,7 @@ public:
         const Expr first = rank == 1 ? Expr(0) : bounds_[rank - 1].begin;
         const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + first;
         const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32) + first;
-        if (rank == 2 && rows_ > 1) {
+        if (rank == 2 && together_.count > 1) {
             append(body(), loop_over_rows(begin, end));
             return std::move(result_);
         }
@@ -144,7 +141,7 @@ private:
     Block cell_after_cell(const ir::LineSweep& order) {
         const bool goes_along_rows = (order.inner ? order.inner->axis : order.axis) == 0;
         Block row, cell;
-        declare_rows(1, goes_along_rows ? row : cell);
+        rows_.declare(1, goes_along_rows ? row : cell);
         change_in_place(cell_sources(), cell);
         return in_order(order, std::move(cell), std::move(row));
     }
@@ -155,7 +152,7 @@ private:
         const Expr first = kernel::variable("first_line", Type::i32);
         const Expr last = kernel::variable("last_line", Type::i32);
         Block cell, cells;
-        declare_rows(1, beside == 0 ? cells : cell);
+        rows_.declare(1, beside == 0 ? cells : cell);
         change_in_place(cell_sources(), cell);
         cells.push_back(kernel::For{Context::kIndexNames[beside], first, last, 1, kernel::Unroll::vectorize,
                                     std::move(cell)});
@@ -189,10 +186,10 @@ private:
     Block& body() { return result_.function.body; }
     Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
 
-    // The cells of `count` rows, from the one at `j` on.
+    // The cells of a row, or of `count` that are computed together, the first of them that at `j` and `k`.
     Block rows(int count) {
         Block work;
-        declare_rows(count, work);
+        rows_.declare(count, work);
         if (has_table_sums(context_.stage())) {
             append(work, strips());
         } else {
@@ -205,33 +202,52 @@ private:
         return work;
     }
 
-    // The rows from `begin` to before `end`: as many as are computed together, then the rest.
-    Block loop_over_rows(const Expr& begin, const Expr& end) {
-        if (rows_ == 1) return {kernel::For{"j", begin, end, 1, kernel::Unroll::leave, rows(1)}};
-        const Expr first = kernel::variable("first_row", Type::i32),
-                   last = kernel::variable("last_row", Type::i32);
-        return {kernel::Declare{Type::i32, "first_row", begin}, kernel::Declare{Type::i32, "last_row", end},
-                kernel::For{"j", first, last - (rows_ - 1), rows_, kernel::Unroll::leave, rows(rows_)},
-                kernel::For{"j", first + (last - first) / rows_ * rows_, last, 1, kernel::Unroll::leave,
-                            rows(1)}};
+    // The rows, or planes, from `first` to before `last`: as many at a time as are computed together, then
+    // the rest. work: of so many of them.
+    Block in_turns(const std::string& var, const Expr& first, const Expr& last,
+                   const std::function<Block(int count)>& work) const {
+        const int count = together_.count;
+        if (count == 1) return {kernel::For{var, first, last, 1, kernel::Unroll::leave, work(1)}};
+        return {kernel::For{var, first, last - (count - 1), count, kernel::Unroll::leave, work(count)},
+                kernel::For{var, first + (last - first) / count * count, last, 1, kernel::Unroll::leave,
+                            work(1)}};
     }
 
-    // Blocks count the rows of all planes, one plane after the other; in the first and the last plane of a
-    // range not all of its rows may be there.
+    Block loop_over_rows(const Expr& begin, const Expr& end) {
+        const auto some_rows = [this](int count) { return rows(count); };
+        if (together_.count == 1) return in_turns("j", begin, end, some_rows);
+        Block loops{kernel::Declare{Type::i32, "first_row", begin},
+                    kernel::Declare{Type::i32, "last_row", end}};
+        append(loops, in_turns("j", kernel::variable("first_row", Type::i32),
+                               kernel::variable("last_row", Type::i32), some_rows));
+        return loops;
+    }
+
+    // Blocks count the rows of all planes, one plane after the other. A call does rows of one plane, and the
+    // same rows of planes after it.
     void loop_over_planes() {
         result_.tile[1] = 1;
+        const auto declare = [&](const std::string& name, const Expr& value) {
+            body().push_back(kernel::Declare{Type::i32, name, kernel::convert(value, Type::i32)});
+            return kernel::variable(name, Type::i32);
+        };
         const Expr begin = kernel::variable("begin", Type::i64), end = kernel::variable("end", Type::i64);
-        const Expr rows = kernel::variable("per_plane", Type::i64),
-                   before = kernel::variable("before", Type::i64);
-        const auto row_of = [&](const Expr& number) { return kernel::convert(number, Type::i32); };
-        Block plane;
-        plane.push_back(kernel::Declare{Type::i64, "before", kernel::convert(index_[2], Type::i64) * rows});
-        append(plane, loop_over_rows(row_of(larger(begin - before, kernel::int_literal(0, Type::i64))),
-                                     row_of(least(end - before, rows))));
-        const Expr one = kernel::int_literal(1, Type::i64);
         body().push_back(kernel::Declare{Type::i64, "per_plane", kernel::convert(bounds_[1].end, Type::i64)});
-        body().push_back(kernel::For{"k", row_of(begin / rows), row_of((end - one) / rows) + 1, 1,
-                                     kernel::Unroll::leave, std::move(plane)});
+        const Expr per_plane = kernel::variable("per_plane", Type::i64);
+        const Expr planes = kernel::variable("planes", Type::i64);
+        const Expr first_plane = declare("first_plane", begin / per_plane);
+        const Expr last_plane = declare("last_plane", begin / per_plane + planes);
+        const Expr first_row = declare("first_row", begin % per_plane);
+        const Expr last_row = declare("last_row", begin % per_plane + (end - begin));
+        if (together_.axis == 2) {
+            append(body(), in_turns("k", first_plane, last_plane, [&](int count) -> Block {
+                       return {kernel::For{"j", first_row, last_row, 1, kernel::Unroll::leave, rows(count)}};
+                   }));
+        } else {
+            body().push_back(
+                kernel::For{"k", first_plane, last_plane, 1, kernel::Unroll::leave,
+                            in_turns("j", first_row, last_row, [this](int count) { return rows(count); })});
+        }
     }
 
     // Blocks count the planes of all volumes, one volume after the other.
@@ -249,84 +265,34 @@ private:
                                      kernel::Unroll::leave, std::move(block)});
     }
 
-    // A pointer to the row beside that of the cell, for each row that is read or written.
-    std::string row_name(const Level& level, const ir::Offset& shift) {
-        std::string name = context_.array(level);
-        for (int axis = 1; axis < ir::kMaxRank; ++axis)
-            if (const int count = shift[axis])
-                name += fmt::format("_{}{}{}", "xyzw"[axis], count < 0 ? "m" : "p", std::abs(count));
-        return context_.local(name + "_row");
-    }
-
-    int components_of(const Level& level) const {
-        return ir::interleave(context_.program(), level.field).count();
-    }
-
-    // The element of a level at the cell, or beside it.
-    Expr row_element(const Level& level, const ir::Offset& shift) {
-        return kernel::element(row_name(level, shift), {context_.place(level, index_[0] + shift[0])},
-                               type_of(level));
-    }
-
-    Expr row_offset(const ir::Offset& shift) {
-        CellIndex row;
-        for (int axis = 1; axis < context_.rank(); ++axis)
-            row[axis] = index_[axis] + shift[axis];
-        const Expr offset = context_.element_offset(row);
-        return offset.has_value() ? offset : Expr(0);
-    }
-
-    // Of all rows that the cells of `count` rows read and write.
-    void declare_rows(int count, Block& row) {
-        std::map<std::string, bool> declared;
-        const auto declare = [&](const Level& level, ir::Offset shift, int row_number, bool writable) {
-            shift[1] += row_number;
-            const std::string name = row_name(level, shift);
-            if (!declared.insert({name, writable}).second) return;
-            row.push_back(kernel::DeclarePointer{
-                type_of(level), name,
-                kernel::address_of(context_.array(level), row_offset(shift) * components_of(level),
-                                   type_of(level)),
-                writable});
-        };
-        for (int r = 0; r < count; ++r)
-            for (const Write& write : context_.stage().writes)
-                declare(write.level, {}, r, true);
-        for (const Read& read : context_.stage().reads) {
-            for (int r = 0; r < count; ++r)
-                for (const ir::Offset& offset : read.offsets)
-                    declare(read.level, offset, r, false);
-        }
-    }
-
-    // The index of a cell `row` rows after the one at `j`.
-    CellIndex index_of(int row) const {
+    // Of the cells that are computed together the one of this number.
+    CellIndex index_of(int number) const {
         CellIndex index = index_;
-        if (row > 0) index[1] = index[1] + row;
+        if (number > 0) index[together_.axis] = index[together_.axis] + number;
         return index;
     }
 
-    CellSources cell_sources(int row = 0) {
+    CellSources cell_sources(int number = 0) {
         CellSources sources;
-        sources.index = index_of(row);
+        sources.index = index_of(number);
         sources.may_pass_high_face = {};
         sources.coefs_as_parameters = true;
-        sources.load = [this, row](const Level& level, ir::Offset shift) {
-            shift[1] += row;
-            return loaded(row_element(level, shift), context_.stage().field(level));
+        sources.load = [this, number](const Level& level, ir::Offset shift) {
+            shift[together_.axis] += number;
+            return loaded(rows_.element(level, shift), context_.stage().field(level));
         };
         return sources;
     }
 
-    // Where a cell's value is stored, of the cell `row` rows after the one at `j`.
-    using Place = std::function<Expr(const Write&, int row)>;
-    const Place in_memory_ = [this](const Write& write, int row) {
-        return row_element(write.level, {0, row, 0});
+    // Where a cell's value is stored, of the cells that are computed together that of a number.
+    using Place = std::function<Expr(const Write&, int number)>;
+    const Place in_memory_ = [this](const Write& write, int number) {
+        return rows_.element(write.level, together_.offset(number));
     };
 
-    void store(const Write& write, int row, const Expr& value, const Place& place, Block& cell) {
-        const Expr inside = inside_store_bounds(context_, write, index_of(row));
-        kernel::Statement store = kernel::Assign{place(write, row), value};
+    void store(const Write& write, int number, const Expr& value, const Place& place, Block& cell) {
+        const Expr inside = inside_store_bounds(context_, write, index_of(number));
+        kernel::Statement store = kernel::Assign{place(write, number), value};
         if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
         cell.push_back(std::move(store));
     }
@@ -339,31 +305,32 @@ private:
         reduce_cell(context_, values, Expr(), cell);
     }
 
-    // The same of a cell in each of `count` rows. All are computed before the first is stored: the compiler
-    // cannot know that a store changes nothing that the next row has in common with this one.
+    // The same of `count` cells together. All are computed before the first is stored: the compiler cannot
+    // know that a store changes nothing that the next cell has in common with this one.
     void finish_cells(int count, const Place& place, Block& cells) {
         if (count == 1) return finish_cell(cell_sources(), place, cells);
         struct Fresh {
             const Write& write;
-            int row;
+            int number;
             Expr value;
         };
         std::vector<Fresh> fresh;
-        for (int row = 0; row < count; ++row) {
+        const char* const kind = together_.axis == 2 ? "plane" : "row";
+        for (int number = 0; number < count; ++number) {
             Block cell;
-            const CellValues values = lower_cell(context_, cell_sources(row), cell);
+            const CellValues values = lower_cell(context_, cell_sources(number), cell);
             std::vector<NamedValue> named;
             for (const Write& write : context_.stage().writes) {
                 const Expr value = stored_value(context_.stage(), write, values);
                 const std::string name =
-                    context_.local(context_.label(write.level) + "_row" + std::to_string(row));
-                fresh.push_back({write, row, kernel::variable(name, value.type())});
+                    context_.local(fmt::format("{}_{}{}", context_.label(write.level), kind, number));
+                fresh.push_back({write, number, kernel::variable(name, value.type())});
                 named.push_back({name, value});
             }
             declare_values(std::move(named), std::move(cell), cells);
         }
         for (const Fresh& each : fresh)
-            store(each.write, each.row, each.value, place, cells);
+            store(each.write, each.number, each.value, place, cells);
     }
 
     // The cells along the first axis that one call of the inner loop has.
@@ -392,27 +359,29 @@ private:
     // Halocline is part of may give one array for what is read at the cell and what is stored.
     Block lines(int count) {
         const Expr line = kernel::variable("line", Type::i32), cell = kernel::variable("cell", Type::i32);
-        const auto in_line = [&](const Write& write, int row, const Expr& at) {
-            const std::string name = "_line" + (row > 0 ? std::to_string(row) : "");
+        const auto in_line = [&](const Write& write, int number, const Expr& at) {
+            const std::string name = "_line" + (number > 0 ? std::to_string(number) : "");
             return kernel::element(context_.local(context_.array(write.level) + name), {at},
                                    type_of(write.level));
         };
         Block whole, stores;
-        for (const auto& [level, row, elements] : fetched_ahead(context_.stage(), count))
-            whole.push_back(
-                kernel::Prefetch{kernel::address_of(row_name(level, row), line + elements, type_of(level))});
-        for (int row = 0; row < count; ++row)
+        for (const auto& [level, row, elements] : fetched_ahead(context_.stage(), {together_.axis, count}))
+            whole.push_back(kernel::Prefetch{
+                kernel::address_of(rows_.name(level, row), line + elements, type_of(level))});
+        for (int number = 0; number < count; ++number)
             for (const Write& write : context_.stage().writes) {
-                const Expr from = in_line(write, row, 0);
+                const Expr from = in_line(write, number, 0);
                 const std::string& name = std::get<kernel::Element>(from->kind).array;
                 whole.push_back(kernel::DeclareArray{
                     from.type(), name, {line_}, kernel::Memory::registers, 0, kBytesOfLine});
-                const Expr to = kernel::address_of(row_name(write.level, {0, row, 0}), line, from.type());
+                const Expr to =
+                    kernel::address_of(rows_.name(write.level, together_.offset(number)), line, from.type());
                 stores.push_back(
                     kernel::StoreLine{to, from, line_, kernel::variable("streams", Type::boolean)});
             }
         Block cells{kernel::Declare{Type::i32, "i", line + cell}};
-        finish_cells(count, [&](const Write& write, int row) { return in_line(write, row, cell); }, cells);
+        finish_cells(
+            count, [&](const Write& write, int number) { return in_line(write, number, cell); }, cells);
         whole.push_back(kernel::For{"cell", 0, line_, 1, kernel::Unroll::vectorize, std::move(cells)});
         append(whole, std::move(stores));
         const Expr first = first_cell(), last = last_cell();
@@ -426,7 +395,7 @@ private:
     void change_in_place(CellSources sources, Block& cell) {
         sources.is_in_region = is_in_region_;
         change_cell(
-            context_, sources, [&](const Level& level) { return row_element(level, {}); }, [](Block&) {},
+            context_, sources, [&](const Level& level) { return rows_.element(level, {}); }, [](Block&) {},
             cell);
     }
 
@@ -473,10 +442,11 @@ private:
     }
 
     Context& context_;
-    const int rows_;  // that are computed together
+    const Together together_;
     const int line_;  // cells of a line, or 0
     StrategyResult result_;
     CellIndex index_;
+    const CpuRows rows_;
     std::array<Bounds, ir::kMaxRank> bounds_;  // of the cells that are computed
     std::array<bool, ir::kMaxRank>
         is_in_region_{};  // by axis: these are those of a box that statements are for
@@ -491,9 +461,10 @@ StrategyResult lower_loops(Context& context) {
 std::vector<std::string> loop_roles(const StageView& stage) {
     std::vector<std::string> roles = {"begin", "end", "block"};
     if (has_table_sums(stage)) roles = table_roles();
-    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "before"});
-    if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "cell", "streams"});
-    if (rows_together(stage) > 1) roles.insert(roles.end(), {"first_row", "last_row"});
+    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "first_plane", "last_plane"});
+    if (cells_of_line(stage) > 0) roles.insert(roles.end(), {"line", "cell"});
+    if (has_blocks_of_rows(stage) || cells_together(stage).count > 1)
+        roles.insert(roles.end(), {"first_row", "last_row"});
     return roles;
 }
 

@@ -29,8 +29,8 @@ struct Lowered {
 // notes: comments above what each statement, let and boundary has become.
 Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const Notes& notes = {});
 
-// C++ for the CPU: every kernel is `void NAME(void* const* args, long begin, long end)` over a range of
-// blocks: rows or planes, of points and tables what the plan's domain says.
+// C++ for the CPU: every kernel is a function over a range of blocks (emit::print_cpp): rows or planes, of
+// points and tables what the plan's domain says.
 Lowered lower_cpu(const ir::Program& program);
 
 }  // namespace halo::lower

@@ -76,7 +76,7 @@ void halo_device_release(halo_device* device);
 /* A kernel that is linked into the program; lists of them end with a NULL name. */
 typedef struct halo_linked_kernel {
     const char* name;
-    void (*function)(void* const* arguments, long begin, long end, bool streams);
+    void (*function)(void* const* arguments, long begin, long end, long planes, bool streams);
 } halo_linked_kernel;
 
 halo_code halo_program_load(const char* path, halo_program** program);

@@ -23,7 +23,7 @@ using rt::json::Value;
 namespace {
 
 constexpr std::string_view kMagic = "halocline bundle ";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 
 [[noreturn]] void refuse_bundle(const std::string& name, const std::string& why) {
     throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("{}: {}", name, why));

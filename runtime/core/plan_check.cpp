@@ -330,6 +330,10 @@ bool is_hidden(const LaunchPlan& plan, int field) {
     return is_hidden_name(plan.fields[static_cast<std::size_t>(field)].name, plan.fields);
 }
 
+bool counts_rows_of_planes(const KernelPlan& kernel) {
+    return kernel.domain.kind == Domain::Kind::grid && kernel.tile[1] == 1 && kernel.tile[2] == 1;
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid && domain.factor == 1 &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });

@@ -28,7 +28,9 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction);
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
 bool is_whole_grid(const Domain& domain);       // blocks are laid over all cells, and nothing else
-inline bool is_halo(const Domain& domain) {     // they are laid over cells around the grid
+// On a CPU: whether its blocks are the rows of all planes, one plane after the other.
+bool counts_rows_of_planes(const KernelPlan& kernel);
+inline bool is_halo(const Domain& domain) {  // they are laid over cells around the grid
     return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
 }
 // Whether the kernel can do steps of a grid in arrays that lie so.

@@ -6,9 +6,11 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
+#include "runtime/core/plan_check.h"
 #include "runtime/host/host_memory.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
@@ -17,8 +19,7 @@ namespace halo::rt {
 
 namespace {
 
-// `streams`: what is stored goes past the caches where it can.
-using Entry = void(void* const* arguments, long begin, long end, bool streams);
+using Entry = void(void* const* arguments, long begin, long end, long planes, bool streams);
 
 constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
 constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
@@ -56,63 +57,93 @@ private:
     double shortest_ = std::numeric_limits<double>::infinity();
 };
 
-// Launches by two ways in turns, until it is known which is faster. Where there is one way, it is known.
+// Launches by two ways in turns, until it is known which is faster. The second way is the one that the sizes
+// of the caches speak for, so it comes first, and is taken at once where the other one is far slower. Where
+// there is one way, it is known.
 class Trial {
 public:
     Trial() = default;
     explicit Trial(bool has_second) : launches_(has_second ? 0 : kLaunches) {}
 
-    bool takes_second() const { return is_over() ? second_ < first_ : launches_ % 2 == 1; }
+    bool takes_second() const { return is_over() ? second_ < first_ : launches_ % 2 == 0; }
     bool is_over() const { return launches_ == kLaunches; }
     void add_launch(double seconds) {
         double& best = takes_second() ? second_ : first_;
-        if (launches_++ > 0) best = std::min(best, seconds);  // the first may meet fresh pages
+        best = std::min(best, seconds);
+        if (++launches_ == 2 && first_ > kFarSlower * second_) launches_ = kLaunches;
     }
 
 private:
-    static constexpr int kLaunches = 5;
+    static constexpr int kLaunches = 4;
+    static constexpr double kFarSlower = 1.2;
     int launches_ = kLaunches;
     double first_ = std::numeric_limits<double>::infinity(), second_ = first_;  // seconds
 };
 
 class HostKernel : public Kernel {
 public:
-    explicit HostKernel(Entry* code) : entry_(code) {}
-    Entry* entry() const { return entry_; }
+    HostKernel(Entry* code, bool counts_rows) : entry_(code), counts_rows_(counts_rows) {}
+    bool counts_rows() const { return counts_rows_; }  // of planes: counts_rows_of_planes()
     LaunchTiming& timing() { return timing_; }
-    // What is still tried out, if anything.
-    Trial* trial() { return !strips_.is_over() ? &strips_ : !streams_.is_over() ? &streams_ : nullptr; }
+    // What the next launch tries out, if anything: the first one may meet fresh pages.
+    Trial* next_trial() {
+        if (std::exchange(is_fresh_, false)) return nullptr;
+        return !strips_.is_over() ? &strips_ : !streams_.is_over() ? &streams_ : nullptr;
+    }
     void set_order(const SweepOrder& order) override {
         strip_ = order.strip;
         strips_ = Trial(order.strip > 0);
         streams_ = Trial(order.may_stream);
     }
 
+    // Does blocks [begin, end).
+    void run_blocks(void** arguments, std::int64_t begin, std::int64_t end, bool streams) const {
+        entry_(arguments, begin, end, 1, streams);
+    }
+    // Does rows [from, to) of each of `planes` planes, of which `rows` are in one.
+    void run_planes(void** arguments, std::int64_t rows, std::int64_t first_plane, std::int64_t planes,
+                    std::int64_t from, std::int64_t to, bool streams) const {
+        if (planes > 0 && from < to)
+            entry_(arguments, first_plane * rows + from, first_plane * rows + to, planes, streams);
+    }
+
     // Runs blocks [begin, end) of `rows` a plane.
     void run(void** arguments, std::int64_t begin, std::int64_t end, std::int64_t rows) const {
         if (begin >= end) return;
         const bool streams = streams_.takes_second();
-        if (!strips_.takes_second()) {
-            entry_(arguments, begin, end, streams);
+        if (!counts_rows_) {
+            run_blocks(arguments, begin, end, streams);
         } else {
-            for (std::int64_t first = 0; first < rows; first += strip_) {
-                const std::int64_t past = std::min(first + strip_, rows);
-                for (std::int64_t plane = begin / rows * rows; plane < end; plane += rows) {
-                    const std::int64_t from = std::max(plane + first, begin),
-                                       to = std::min(plane + past, end);
-                    if (from < to) entry_(arguments, from, to, streams);
-                }
-            }
+            const std::int64_t strip = strips_.takes_second() ? strip_ : rows;
+            for (std::int64_t first = 0; first < rows; first += strip)
+                run_strip(arguments, begin, end, rows, {first, std::min(first + strip, rows)}, streams);
         }
         // Stores past the caches are ordered by fences alone, and others read what this thread has stored.
         if (streams) std::atomic_thread_fence(std::memory_order_seq_cst);
     }
 
 private:
+    struct Strip {
+        std::int64_t first, past;  // rows of each plane
+    };
+    // Does what blocks [begin, end) have of a strip. The first plane and the last one may be there in part.
+    void run_strip(void** arguments, std::int64_t begin, std::int64_t end, std::int64_t rows,
+                   const Strip& strip, bool streams) const {
+        std::int64_t plane = begin / rows;
+        const std::int64_t last = end / rows, in_first = std::max(strip.first, begin % rows),
+                           in_last = std::min(strip.past, end % rows);
+        if (plane == last) return run_planes(arguments, rows, plane, 1, in_first, in_last, streams);
+        if (in_first > strip.first) run_planes(arguments, rows, plane++, 1, in_first, strip.past, streams);
+        run_planes(arguments, rows, plane, last - plane, strip.first, strip.past, streams);
+        run_planes(arguments, rows, last, 1, strip.first, in_last, streams);
+    }
+
     Entry* entry_;
+    bool counts_rows_;
     LaunchTiming timing_;
     Trial strips_, streams_;  // by planes or by strips; past the caches from there on
     std::int64_t strip_ = 0;
+    bool is_fresh_ = true;
 };
 
 template <class Work>
@@ -131,7 +162,8 @@ public:
         if (known != kernels_.end()) return known->second.get();
         auto* const entry = reinterpret_cast<Entry*>(code_->find(plan.name));
         if (entry == nullptr) return nullptr;
-        return kernels_.emplace(plan.name, std::make_unique<HostKernel>(entry)).first->second.get();
+        return kernels_.emplace(plan.name, std::make_unique<HostKernel>(entry, counts_rows_of_planes(plan)))
+            .first->second.get();
     }
 
     bool set_constant(const std::string& symbol, const void* data, std::int64_t bytes) override {
@@ -235,7 +267,7 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         auto& code = static_cast<HostKernel&>(kernel);
-        Trial* const trial = code.trial();
+        Trial* const trial = code.next_trial();
         if (trial == nullptr) return launch_blocks(code, blocks, arguments);
         trial->add_launch(seconds_of([&] { launch_blocks(code, blocks, arguments); }));
     }
@@ -282,13 +314,12 @@ private:
                   [&](std::int64_t begin, std::int64_t end) { run(first + begin, first + end); });
     }
     static void run_piece(const Geometry& geometry, const Sweep& sweep, const HaloPiece& piece) {
-        Entry* const entry = static_cast<HostKernel*>(sweep.kernel)->entry();
-        const std::int64_t rows = geometry.rank == 3 && sweep.rows ? geometry.extent[1] : 1;
-        if (piece.row_end - piece.row_begin == rows || !sweep.rows) {
-            entry(sweep.arguments, piece.begin * rows, piece.end * rows, false);
+        const auto& kernel = static_cast<const HostKernel&>(*sweep.kernel);
+        if (kernel.counts_rows()) {
+            kernel.run_planes(sweep.arguments, geometry.extent[1], piece.begin, piece.end - piece.begin,
+                              piece.row_begin, piece.row_end, false);
         } else {
-            for (std::int64_t plane = piece.begin; plane < piece.end; ++plane)
-                entry(sweep.arguments, plane * rows + piece.row_begin, plane * rows + piece.row_end, false);
+            kernel.run_blocks(sweep.arguments, piece.begin, piece.end, false);
         }
         for (const Sweep::Refresh& refresh : sweep.refresh)
             fill_images(*refresh.images, refresh.type, geometry, refresh.array, piece);

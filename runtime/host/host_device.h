@@ -2,12 +2,14 @@
 //
 // A kernel is a function of this process,
 //
-//     extern "C" void NAME(void* const* arguments, long begin, long end)
+//     extern "C" void NAME(void* const* arguments, long begin, long end, long planes, bool streams)
 //
 // where arguments[i] points at the value of argument i, as for a GPU, and [begin, end) are blocks out of
 // blocks[0] * blocks[1] * blocks[2]. The plan's tile covers the whole grid along all axes but the slowest, or
 // but the two slowest, so that blocks are planes or rows, one plane's after the other's; each thread takes
-// one contiguous range of them.
+// one contiguous range of them. Of a kernel whose blocks are the rows of planes (counts_rows_of_planes()) a
+// call does rows of one plane, and the same rows of so many `planes` from that one on; of others planes is 1.
+// `streams`: what is stored goes past the caches where it can.
 #pragma once
 
 #include <functional>

@@ -23,12 +23,15 @@ namespace {
 
 constexpr std::int64_t kMostBlocks = 64;
 std::array<std::atomic<int>, kMostBlocks> blocks_done;
-std::atomic<int> streamed, unstreamed;  // calls
+std::atomic<int> streamed, unstreamed, misused;  // calls
+long rows_of_plane;
 
-void mark_blocks(void* const* /*arguments*/, long begin, long end, bool streams) {
+void mark_blocks(void* const* /*arguments*/, long begin, long end, long planes, bool streams) {
     ++(streams ? streamed : unstreamed);
-    for (long block = begin; block < end; ++block)
-        ++blocks_done.at(static_cast<std::size_t>(block));
+    if (begin >= end || begin / rows_of_plane != (end - 1) / rows_of_plane) ++misused;
+    for (long plane = 0; plane < planes; ++plane)
+        for (long block = begin; block < end; ++block)
+            ++blocks_done.at(static_cast<std::size_t>(plane * rows_of_plane + block));
 }
 
 class MarkingCode : public HostCode {
@@ -47,7 +50,10 @@ TEST_CASE("threads: a kernel that may go strip by strip, past the caches, does e
                     for (const bool may_stream : {false, true}) {
                         const std::unique_ptr<Module> module =
                             make_host_module(std::make_unique<MarkingCode>());
-                        Kernel& kernel = *module->find_kernel({});
+                        KernelPlan plan;
+                        plan.tile = {100, 1, 1};
+                        Kernel& kernel = *module->find_kernel(plan);
+                        rows_of_plane = rows;
                         kernel.set_order({strip, may_stream});
                         for (auto& times : blocks_done)
                             times = 0;
@@ -58,6 +64,7 @@ TEST_CASE("threads: a kernel that may go strip by strip, past the caches, does e
                         for (std::int64_t block = 0; block < kMostBlocks; ++block)
                             CHECK(blocks_done.at(static_cast<std::size_t>(block)) ==
                                   (block < rows * planes ? kRounds : 0));
+                        CHECK(misused == 0);
                         CHECK((streamed > 0) == may_stream);
                         CHECK(unstreamed > 0);
                     }

@@ -68,8 +68,8 @@ TEST_CASE("files that are no bundles, or damaged ones, are refused") {
     CHECK(says(load(""), "thing.halobundle: this is no Halocline bundle"));
     CHECK(says(load("PNG\n\n\n"), "no Halocline bundle"));
     std::string other = good;
-    other.replace(other.find(" 1\n"), 3, " 9\n");
-    CHECK(says(load(other), "format 9, and this one reads 1"));
+    other.replace(other.find(" 2\n"), 3, " 9\n");
+    CHECK(says(load(other), "format 9, and this one reads 2"));
     for (const std::size_t cut : {good.size() - 1, good.size() / 2, std::size_t{100}})
         CHECK(says(load(good.substr(0, cut)), "damaged"));
     std::string flipped = good;

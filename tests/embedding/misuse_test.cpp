@@ -213,7 +213,7 @@ TEST_CASE("misuse: files and bytes that are no bundles") {
     refused(halo_program_load("", &program), "there is no such file", HALO_IO);
     refused(halo_program_load("/no/such/file", &program), "there is no such file", HALO_IO);
     refused(halo_program_from_memory("x", 0, nullptr, "text", &program), "no Halocline bundle");
-    refused(halo_program_from_memory("halocline bundle 1\nx\n", 21, nullptr, "text", &program), "checksum");
+    refused(halo_program_from_memory("halocline bundle 2\nx\n", 21, nullptr, "text", &program), "checksum");
     CHECK(program == nullptr);
 }
 

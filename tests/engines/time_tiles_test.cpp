@@ -161,6 +161,47 @@ TEST_CASE("time tiles: none where they are not known to be safe") {
     CHECK(engines.check(line, {90, 1, 1}) == 1);
 }
 
+// What is left of planes, rows and lines of cells that are computed together; see kChoices in
+// compiler/lower/cpu_lines.cpp.
+TEST_CASE(
+    "the CPU computes planes and rows together, whatever their number, in strips and in parts of planes") {
+    const char* const head =
+        "stencil s(x, y, z) {\n accuracy 8\n field u: f32 { boundary x clamp, y mirror, z periodic }\n";
+    const char* const box = R"( def weight(n) = if n == 0 then 0.3 else if n == 1 then 0.05 else 0.02
+    u[t+1] = sum(k in -1..1, j in -1..1, i in -1..1) weight(i*i + j*j + k*k) * u[x+i, y+j, z+k] })";
+    const char* const several = R"( field v: f64 { boundary fixed 1 }
+    u[t+1] = u + 0.1 * (v[z-1] + v[z+1] + v[y-1] + v[y+1] - 4*v)
+    v[t+1] = v + 0.1 * (u[t+1, z+2] - u[t+1, z-1]) })";
+    const std::vector<std::string> texts{
+        std::string(head) + box, head + std::string("u[t+1] = u + 0.01 * laplacian(u) }"),
+        head + std::string("u[t+1] = u + 0.1 * sum(j in -2..2) u[y+j] }"), head + std::string(several)};
+    for (const std::string& text : texts) {
+        const ir::Program program = test::load_program(text);
+        const lower::Lowered lowered = lower::lower_cpu(program);
+        rt::JitOptions options;
+        options.use_cache = false;
+        const rt::CompiledObject object = rt::compile_object(emit::print_cpp(lowered.kernels), options);
+        for (std::int64_t planes = 5; planes <= 10; ++planes) {
+            const test::Extent extent{planes == 7 ? 5 : 37, 4 + planes % 3, planes};
+            const test::Reference reference(program, extent, kSteps, 1);
+            for (const int threads : {1, 2, 3}) {
+                const std::unique_ptr<rt::Device> device = rt::make_cpu_device(threads);
+                const test::Load load = [&](const lower::Lowered&, rt::Device& on) {
+                    std::vector<std::unique_ptr<rt::Module>> modules;
+                    modules.push_back(on.load(object.bytes, "together"));
+                    return modules;
+                };
+                for (const rt::TimeTileOptions& tiles :
+                     {rt::TimeTileOptions{1, 0}, rt::TimeTileOptions{2, 1}, rt::TimeTileOptions{3, 3}}) {
+                    INFO(text << "on " << extent[0] << " x " << extent[1] << " x " << extent[2] << ", "
+                              << tiles.steps << " steps at once, " << device->description());
+                    CHECK(test::difference(reference, lowered, *device, load, 0, tiles) == "");
+                }
+            }
+        }
+    }
+}
+
 // Strips and what is tried out are for grids that a core's caches do not hold.
 TEST_CASE("time tiles: single steps in strips, tiles that are tried out and tiles give the same bits") {
     constexpr int kLongSteps = 70;

@@ -88,17 +88,48 @@ TEST_CASE("stream traverses the slowest axis with a queue and a ring") {
 }
 
 TEST_CASE("the CPU's kernel loops over rows of its range") {
-    check_lines(
-        kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
-        {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
-         "const long long per_plane = static_cast<long long>(ny);",
-         "for (int k = static_cast<int>(begin / per_plane); k < ",
-         "const long long before = static_cast<long long>(k) * per_plane;",
-         "for (int j = ", "float* u_next_row = u_next + ", "const float* u_zm1_row = u + (k - 1) * slice",
-         "for (int line = 0; line < nx - 15; line += 16) {", "__builtin_prefetch(u_zp1_row + line + 640);",
-         "#pragma vectorize", "for (int cell = 0; cell < 16; ++cell) {",
-         "u_next_line[cell] =", "store_line<16>(u_next_row + line, u_next_line, streams);", "#pragma scalar",
-         "for (int i = nx / 16 * 16; i < nx; ++i) {", "u_next_row[i] ="});
+    check_lines(kernel::print(lower::lower_cpu(test::load_program(kPlain)).kernels),
+                {"kernel plain_step(const float* u, float* u_next, int nx, int ny, int pitch, ",
+                 "const long long per_plane = static_cast<long long>(ny);",
+                 "const int first_plane = static_cast<int>(begin / per_plane);",
+                 "const int last_plane = static_cast<int>(begin / per_plane + planes);",
+                 "const int first_row = static_cast<int>(begin % per_plane);",
+                 "for (int k = first_plane; k < last_plane - 1; k += 2)",
+                 "for (int j = first_row; j < last_row; ++j) {",
+                 "float* u_next_row = u_next + ",
+                 "float* u_next_zp1_row = u_next + (k + 1) * slice",
+                 "const float* u_zm1_row = u + (k - 1) * slice",
+                 "for (int line = 0; line < nx - 15; line += 16) {",
+                 "__builtin_prefetch(u_zp2_row + line + 640);",
+                 "#pragma vectorize",
+                 "for (int cell = 0; cell < 16; ++cell) {",
+                 "u_next_line[cell] = u_next_plane0;",
+                 "u_next_line1[cell] = u_next_plane1;",
+                 "store_line<16>(u_next_row + line, u_next_line, streams);",
+                 "#pragma scalar",
+                 "for (int i = nx / 16 * 16; i < nx; ++i) {",
+                 "u_next_row[i] =",
+                 "for (int k = first_plane + (last_plane - first_plane) / 2 * 2; k < last_plane; ++k)"});
+}
+
+// How many cells along which axis one loop along a row computes together is what the loop's step says.
+TEST_CASE("the CPU computes planes or rows together where that saves loads") {
+    struct Case {
+        std::string text, step;
+    };
+    const std::string head = "stencil s(x, y, z) { field u: f32 { boundary clamp }\n u[t+1] = ";
+    for (const Case& each : std::vector<Case>{
+             {head + "sum(i in -1..1, j in -1..1, k in -1..1) u[x+i, y+j, z+k] }", "k += 4"},
+             {head + "u[x-1] + u[y+1] + u[z-1] + u[z+1] }", "k += 2"},
+             {head + "sum(j in -4..4) u[y+j] }", "j += 4"},
+             {head + "u + u[x+1] + u[x-1] }", ""},
+             {"stencil s(x, y) { field u: f32 { boundary clamp }\n u[t+1] = sum(j in -4..4) u[y+j] }",
+              "j += 4"}}) {
+        const std::string text = kernel::print(lower::lower_cpu(test::load_program(each.text)).kernels);
+        INFO(text);
+        for (const std::string step : {"k += 4", "k += 2", "j += 4"})
+            CHECK((text.find(step) != std::string::npos) == (step == each.step));
+    }
 }
 
 TEST_CASE("the CPU's partial results are by plane, so its blocks are planes there") {

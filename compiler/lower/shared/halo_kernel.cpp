@@ -215,7 +215,7 @@ bool HaloKernels::make(const Level& level, const std::vector<int>& axes, const s
     stage.writes.push_back({level, nullptr});
     stage.factor = program_[level.field].grid.factor;
     std::vector<std::string> roles{"first", "last", "source"};
-    if (machine_ == Machine::cpu) roles.insert(roles.end(), {"begin", "end"});
+    if (machine_ == Machine::cpu) roles.insert(roles.end(), kCpuCallNames.begin(), kCpuCallNames.end());
     if (axes.size() > 1) roles.insert(roles.end(), {kAcross, kInside});
     for (std::size_t at = 0; at + 1 < axes.size(); ++at)
         roles.push_back(past(program_, axes[at]));

@@ -1,12 +1,16 @@
 // Names of generated code: those of the spec, changed where they are not valid or not unique.
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 
 #include "compiler/ir/program.h"
 
 namespace halo::lower {
+
+// What else a kernel of the CPU is called with than its arguments.
+inline constexpr std::array<const char*, 4> kCpuCallNames{"begin", "end", "planes", "streams"};
 
 class Names {
 public:

@@ -39,8 +39,8 @@ constexpr std::int64_t kLeastRows = 8;
 std::int64_t rows_of_strip(const LaunchPlan& plan, const KernelPlan& kernel, const Kernels::Blocks& blocks,
                            const Setup& setup) {
     const std::optional<CacheShare> cache = setup.device->cache_share();
-    const bool are_rows = plan.rank == 3 && blocks[0] == 1 && kernel.tile[1] == 1 && kernel.tile[2] == 1;
-    if (!cache || cache->own_bytes == 0 || !are_rows || !is_whole_grid(kernel.domain)) return 0;
+    if (!cache || cache->own_bytes == 0 || !counts_rows_of_planes(kernel) || !is_whole_grid(kernel.domain))
+        return 0;
     std::int64_t planes = 0, around = 0;  // bytes of a row's cells in all planes; of the rows beside a strip
     bool reads_planes = false;
     for (const Argument& argument : kernel.arguments) {

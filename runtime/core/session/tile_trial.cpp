@@ -12,15 +12,17 @@ void TileTrial::add_single(double seconds) {
 
 void TileTrial::add_tile(double seconds, std::int64_t steps) {
     const double each = seconds / static_cast<double>(steps);
+    const bool is_look = looks_left_ > 0, is_slow = each > kSlow * singles_;
     tile_ = std::min(tile_, each);
-    timed_ = 0;
-    if (looks_left_ == 0) {
+    // Whole tiles come right after a few steps that are faster than single ones.
+    timed_ = is_look && each < singles_ ? kSingles : 0;
+    if (is_look)
+        looks_left_ = is_slow ? looks_left_ - 1 : 0;
+    else
         --rounds_left_;
-    } else if (each <= kSlow * singles_) {
-        looks_left_ = 0;
-    } else if (--looks_left_ == 0 || each > kHopeless * singles_) {
-        rounds_left_ = 0;
-    }
+    const bool has_lost = is_slow && (looks_left_ == 0 || each > kHopeless * singles_);
+    const bool has_won = !is_look && each < kFast * singles_;
+    if (has_lost || has_won) rounds_left_ = 0;
 }
 
 }  // namespace halo::rt::session

@@ -13,8 +13,11 @@ class TileTrial {
 public:
     static constexpr int kSingles = 4;   // single steps of a round, before its tile
     static constexpr int kFewSteps = 4;  // of the tiles of the first look
-    // Times a single step: no number of steps makes up for it; and other work does not explain it either.
-    static constexpr double kSlow = 1.5, kHopeless = 2.5;
+    // Times a single step. A tile of few steps moves a quarter of the bytes, so that more steps save little:
+    // what is slower by more than that quarter has lost, unless other work explains it.
+    static constexpr double kSlow = 1.25;
+    static constexpr double kHopeless = 1.4;  // other work does not explain it
+    static constexpr double kFast = 0.9;      // whole tiles have won
 
     // steps: of a whole tile. Its first rounds have few of them where that says enough: a machine whose last
     // cache is slow takes several times as long by tiles as by single steps.

@@ -15,7 +15,7 @@ static inline void store_line(T* to, const T* line, bool passes_caches) {
     __builtin_memcpy(to, line, sizeof(Line));
 }
 
-extern "C" void heat3d_step(void* const* args, long begin, long end, bool streams) {
+extern "C" void heat3d_step(void* const* args, long begin, long end, long planes, bool streams) {
     const float* const __restrict u = *static_cast<const float* const*>(args[0]);
     float* const __restrict u_next = *static_cast<float* const*>(args[1]);
     const int nx = *static_cast<const int*>(args[2]);
@@ -25,10 +25,86 @@ extern "C" void heat3d_step(void* const* args, long begin, long end, bool stream
     const float lambda_dt = *static_cast<const float*>(args[6]);
 
     const long long per_plane = static_cast<long long>(ny);
-    for (int k = static_cast<int>(begin / per_plane); k < static_cast<int>((end - 1) / per_plane) + 1; ++k) {
-        const long long before = static_cast<long long>(k) * per_plane;
-        for (int j = static_cast<int>(begin - before > 0 ? begin - before : 0);
-             j < static_cast<int>(end - before < per_plane ? end - before : per_plane); ++j) {
+    const int first_plane = static_cast<int>(begin / per_plane);
+    const int last_plane = static_cast<int>(begin / per_plane + planes);
+    const int first_row = static_cast<int>(begin % per_plane);
+    const int last_row = static_cast<int>(begin % per_plane + end - begin);
+    for (int k = first_plane; k < last_plane - 1; k += 2)
+        for (int j = first_row; j < last_row; ++j) {
+            float* u_next_row = u_next + k * slice + static_cast<long long>(j) * pitch;
+            float* u_next_zp1_row = u_next + (k + 1) * slice + static_cast<long long>(j) * pitch;
+            const float* u_row = u + k * slice + static_cast<long long>(j) * pitch;
+            const float* u_ym1_row = u + k * slice + static_cast<long long>(j - 1) * pitch;
+            const float* u_zm1_row = u + (k - 1) * slice + static_cast<long long>(j) * pitch;
+            const float* u_zp1_row = u + (k + 1) * slice + static_cast<long long>(j) * pitch;
+            const float* u_yp1_row = u + k * slice + static_cast<long long>(j + 1) * pitch;
+            const float* u_ym1_zp1_row = u + (k + 1) * slice + static_cast<long long>(j - 1) * pitch;
+            const float* u_zp2_row = u + (k + 2) * slice + static_cast<long long>(j) * pitch;
+            const float* u_yp1_zp1_row = u + (k + 1) * slice + static_cast<long long>(j + 1) * pitch;
+            for (int line = 0; line < nx - 15; line += 16) {
+                __builtin_prefetch(u_zp1_row + line + 640);
+                __builtin_prefetch(u_zp2_row + line + 640);
+                alignas(64) float u_next_line[16];
+                alignas(64) float u_next_line1[16];
+#pragma clang loop vectorize(assume_safety)
+                for (int cell = 0; cell < 16; ++cell) {
+                    const int i = line + cell;
+                    float u_next_plane0 = 0.0f;
+                    {
+                        const float u_new = __builtin_fmaf(lambda_dt,
+                                                           __builtin_fmaf(-6.0f, u_row[i],
+                                                                          u_row[i - 1] + u_row[i + 1] +
+                                                                          u_ym1_row[i] + u_yp1_row[i] +
+                                                                          u_zm1_row[i] + u_zp1_row[i]),
+                                                           u_row[i]);
+                        u_next_plane0 = u_new;
+                    }
+                    float u_next_plane1 = 0.0f;
+                    {
+                        const float u_new = __builtin_fmaf(lambda_dt,
+                                                           __builtin_fmaf(-6.0f, u_zp1_row[i],
+                                                                          u_zp1_row[i - 1] +
+                                                                          u_zp1_row[i + 1] +
+                                                                          u_ym1_zp1_row[i] +
+                                                                          u_yp1_zp1_row[i] + u_row[i] +
+                                                                          u_zp2_row[i]),
+                                                           u_zp1_row[i]);
+                        u_next_plane1 = u_new;
+                    }
+                    u_next_line[cell] = u_next_plane0;
+                    u_next_line1[cell] = u_next_plane1;
+                }
+                store_line<16>(u_next_row + line, u_next_line, streams);
+                store_line<16>(u_next_zp1_row + line, u_next_line1, streams);
+            }
+#pragma clang loop vectorize(disable) unroll(disable)
+            for (int i = nx / 16 * 16; i < nx; ++i) {
+                float u_next_plane0 = 0.0f;
+                {
+                    const float u_new = __builtin_fmaf(lambda_dt,
+                                                       __builtin_fmaf(-6.0f, u_row[i],
+                                                                      u_row[i - 1] + u_row[i + 1] +
+                                                                      u_ym1_row[i] + u_yp1_row[i] +
+                                                                      u_zm1_row[i] + u_zp1_row[i]),
+                                                       u_row[i]);
+                    u_next_plane0 = u_new;
+                }
+                float u_next_plane1 = 0.0f;
+                {
+                    const float u_new = __builtin_fmaf(lambda_dt,
+                                                       __builtin_fmaf(-6.0f, u_zp1_row[i],
+                                                                      u_zp1_row[i - 1] + u_zp1_row[i + 1] +
+                                                                      u_ym1_zp1_row[i] + u_yp1_zp1_row[i] +
+                                                                      u_row[i] + u_zp2_row[i]),
+                                                       u_zp1_row[i]);
+                    u_next_plane1 = u_new;
+                }
+                u_next_row[i] = u_next_plane0;
+                u_next_zp1_row[i] = u_next_plane1;
+            }
+        }
+    for (int k = first_plane + (last_plane - first_plane) / 2 * 2; k < last_plane; ++k)
+        for (int j = first_row; j < last_row; ++j) {
             float* u_next_row = u_next + k * slice + static_cast<long long>(j) * pitch;
             const float* u_row = u + k * slice + static_cast<long long>(j) * pitch;
             const float* u_ym1_row = u + k * slice + static_cast<long long>(j - 1) * pitch;
@@ -61,5 +137,4 @@ extern "C" void heat3d_step(void* const* args, long begin, long end, bool stream
                 u_next_row[i] = u_new;
             }
         }
-    }
 }
