@@ -1,4 +1,4 @@
-#include "runtime/nvrtc/kernel_lock.h"
+#include "runtime/core/kernel_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 namespace halo::rt {
@@ -47,6 +48,16 @@ bool KernelLock::is_held(const DiskCache& cache, const std::string& key) {
     const bool is_free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
     ::close(file);
     return !is_free;
+}
+
+std::optional<KernelLock> KernelLock::wait(const DiskCache& cache, const std::string& key,
+                                           std::chrono::seconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    for (;;) {
+        std::optional<KernelLock> lock = take(cache, key);
+        if (lock || !is_held(cache, key) || std::chrono::steady_clock::now() > end) return lock;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
 }
 
 KernelLock::KernelLock(KernelLock&& other) noexcept
