@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -45,9 +46,10 @@ std::optional<KernelLock> KernelLock::take(const DiskCache& cache, const std::st
 bool KernelLock::is_held(const DiskCache& cache, const std::string& key) {
     const int file = ::open(path_of(cache, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return false;
-    const bool is_free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+    // Another error is of a file system without locks, where nobody has one.
+    const bool is_held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     ::close(file);
-    return !is_free;
+    return is_held;
 }
 
 std::optional<KernelLock> KernelLock::wait(const DiskCache& cache, const std::string& key,
