@@ -266,10 +266,25 @@ const ParsedFile& ParsedFile::made_small(std::map<std::string, int>& values) con
 
 namespace {
 
+using ByteRange = std::pair<std::size_t, std::size_t>;
+
+// ParsedFile::launches() of a file with this text. Of the last one they are kept: its kernels are compiled
+// one after the other.
+std::vector<ByteRange> launches_in(const SourceRequest& request, const std::string& text) {
+    const std::vector<std::string> own{request.file, request.build_folder, request.text, text};
+    static thread_local std::vector<std::string> last_file, last_arguments;
+    static thread_local std::vector<ByteRange> last_launches;
+    if (own == last_file && request.arguments == last_arguments) return last_launches;
+    last_launches = ParsedFile(request).launches();
+    last_file = own;
+    last_arguments = request.arguments;
+    return last_launches;
+}
+
 // Removes from the file's text the bodies of functions that launch kernels; what is inserted stays at its
 // place.
 void remove_launches(const SourceRequest& request, std::string& text, std::vector<Inserted>& inserted) {
-    for (const auto& [begin, end] : ParsedFile(request).launches()) {
+    for (const auto& [begin, end] : launches_in(request, text)) {
         if (end > text.size()) continue;
         text.replace(begin, end - begin, ";");
         for (Inserted& each : inserted)
@@ -332,7 +347,6 @@ std::string compile_with(const SourceRequest& request, const std::string& text,
     clang::EmitObjAction action;
     const bool done = compiler->ExecuteAction(action);
     messages.flush();
-    if (std::getenv("DBG") && !said.empty()) std::fprintf(stderr, "%s\n", said.c_str());
     if (!done || object.empty())
         throw SourceError("the file could not be compiled to be run beside the spec\n" + said);
     return std::string(object.data(), object.size());

@@ -7,12 +7,16 @@
 
 #include "runtime/core/disk_cache.h"
 #include "runtime/core/error.h"
+#include "runtime/core/kernel_lock.h"
 #include "runtime/cpu/clang_compiler.h"
 #include "runtime/cpu/object_loader.h"
 
 namespace halo::rt {
 
 namespace {
+
+// For what another process is compiling. One that takes longer has been stopped.
+constexpr std::chrono::seconds kMostToWait{60};
 
 std::vector<std::string> compiler_flags(const JitOptions& options) {
     std::vector<std::string> flags{"-emit-obj",
@@ -74,6 +78,33 @@ std::string cache_key(const ClangInput& input) {
     return hash_key(parts);
 }
 
+CompiledObject compile(const ClangInput& input) {
+    CompiledObject result;
+    ClangOutput output = run_clang(input);
+    if (output.object.empty()) refuse(input, output);
+    result.bytes = std::move(output.object);
+    return result;
+}
+
+// The ranks of a run ask for the same object at the same moment: one compiles it, and the others wait.
+CompiledObject find_or_compile(const ClangInput& input) {
+    const DiskCache cache = DiskCache::in_user_folder();
+    const std::string key = cache_key(input);
+    CompiledObject result;
+    const auto is_found = [&] {
+        std::optional<std::string> object = cache.get(key);
+        result.from_cache = object.has_value();
+        if (object) result.bytes = std::move(*object);
+        return result.from_cache;
+    };
+    if (is_found()) return result;
+    const std::optional<KernelLock> lock = KernelLock::wait(cache, key, kMostToWait);
+    if (is_found()) return result;
+    result = compile(input);
+    cache.put(key, result.bytes);
+    return result;
+}
+
 }  // namespace
 
 bool cpu_available() {
@@ -91,23 +122,7 @@ CompiledObject compile_object(const std::string& text, const JitOptions& options
     JitOptions possible = options;
     if (possible.vector_math && vector_math_library() == nullptr) possible.vector_math = false;
     const ClangInput input{options.file_name, text, options.prelude, compiler_flags(possible)};
-    CompiledObject result;
-    std::optional<DiskCache> cache;
-    std::string key;
-    if (options.use_cache) {
-        cache = DiskCache::in_user_folder();
-        key = cache_key(input);
-        if (std::optional<std::string> object = cache->get(key)) {
-            result.bytes = std::move(*object);
-            result.from_cache = true;
-        }
-    }
-    if (!result.from_cache) {
-        ClangOutput output = run_clang(input);
-        if (output.object.empty()) refuse(input, output);
-        result.bytes = std::move(output.object);
-        if (cache) cache->put(key, result.bytes);
-    }
+    CompiledObject result = options.use_cache ? find_or_compile(input) : compile(input);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }

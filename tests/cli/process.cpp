@@ -50,6 +50,8 @@ Pipe make_terminal() {
     ::unsetenv("NO_COLOR");
     // What outlives the test would write into folders that are gone.
     ::setenv("HALOCLINE_BACKGROUND", "off", 1);
+    // The tests' own cache, which all of them share: most run examples that others have compiled already.
+    ::setenv("HALOCLINE_CACHE", HALO_BINARY_DIR "/test-cache", 1);
     for (const std::string& name : invocation.unset)
         ::unsetenv(name.c_str());
     for (const std::string& pair : invocation.set) {

@@ -131,9 +131,9 @@ TEST_CASE("examples give the interpreter's bits on the CPU") {
             if (!has_cells_for_faces(program, extent)) continue;
             INFO(path.filename() << " on " << extent[0] << " x " << extent[1] << " x " << extent[2]);
             const test::Reference reference(program, extent, 3, 1);
-            CHECK(test::difference(reference, lowered, *device, test::load_cpp) == "");
+            CHECK(test::difference(reference, lowered, *device, test::load_example) == "");
             // Two steps at once, and the third by itself.
-            CHECK(test::difference(reference, lowered, *device, test::load_cpp, 0, {2, 2}) == "");
+            CHECK(test::difference(reference, lowered, *device, test::load_example, 0, {2, 2}) == "");
         }
     }
 }

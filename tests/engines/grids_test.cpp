@@ -33,6 +33,9 @@ GeneratorOptions programs_of_grids() {
 
 }  // namespace
 
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
+
 TEST_CASE("random programs of several grids on the CPU") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
     check_engine(programs_of_grids(), seeds_from_environment(11001, 18),

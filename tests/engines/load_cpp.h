@@ -30,6 +30,17 @@ inline std::vector<std::unique_ptr<rt::Module>> load_cpp(const lower::Lowered& l
     return load_cpp_with(lowered, device, rt::JitOptions{}.optimization);
 }
 
+// The same of an example, which is in the tests' cache where haloc has run it (tests/cli/process.cpp).
+inline std::vector<std::unique_ptr<rt::Module>> load_example(const lower::Lowered& lowered,
+                                                             rt::Device& device) {
+    rt::JitOptions options;
+    options.file_name = lowered.plan.name + ".cpp";
+    std::vector<std::unique_ptr<rt::Module>> modules;
+    const rt::CompiledObject object = rt::compile_object(emit::print_cpp(lowered.kernels), options);
+    modules.push_back(device.load(object.bytes, lowered.plan.name));
+    return modules;
+}
+
 // Ten times as quickly, for tests of what is launched, when and for which cells. What kernels promise the
 // optimiser, of loops and of pointers, is not tested so.
 inline std::vector<std::unique_ptr<rt::Module>> load_cpp_unoptimized(const lower::Lowered& lowered,

@@ -11,6 +11,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/strategies.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "random_schedule.h"
 #include "runtime/cpu/cpu_device.h"
@@ -69,6 +70,9 @@ std::vector<double> after_steps(const std::string& text, const std::string& fiel
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("an iteration is what its statements are, written out") {
     const std::string head = "stencil s(x, y) {\n    field u: f64 { boundary fixed 1 }\n";

@@ -14,7 +14,6 @@ nlohmann::json Example::run(std::vector<std::string> options) const {
     invocation.arguments.insert(invocation.arguments.end(), {"--device", device_, "--json", "-q"});
     invocation.arguments.insert(invocation.arguments.end(), options.begin(), options.end());
     invocation.folder = folder_.path();
-    invocation.set = {"HALOCLINE_CACHE=" + folder_.path() + "/cache"};
     if (!threads_.empty()) invocation.set.push_back("HALO_NUM_THREADS=" + threads_);
     const Outcome outcome = run_haloc(invocation);
     INFO(name_ << ": " << outcome.err);

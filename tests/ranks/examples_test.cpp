@@ -48,24 +48,24 @@ struct Example {
     std::vector<std::string> fields;  // and traces
 };
 
-Outcome haloc(const Folder& folder, int count, std::vector<std::string> arguments) {
+Outcome haloc(int count, std::vector<std::string> arguments) {
     Invocation invocation;
     if (count > 1) invocation.launcher = mpirun(count);
     invocation.arguments = std::move(arguments);
     invocation.folder = kExamples;
-    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache", "HALO_NUM_THREADS=1"};
+    invocation.set = {"HALO_NUM_THREADS=1"};
     return run_haloc(invocation);
 }
 
 // One axis that reduces; sweeps along both axes.
 const std::set<std::string> kUncut{"fin", "heat2d_adi", "schroedinger_cn"};
 
-std::vector<Example> examples(const Folder& folder) {
+std::vector<Example> examples() {
     std::vector<Example> all;
     for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
         const std::string name = entry.path().stem();
         if (entry.path().extension() != ".halo" || kUncut.contains(name)) continue;
-        const Outcome plan = haloc(folder, 1, {"emit", name + ".halo", "--target", "plan"});
+        const Outcome plan = haloc(1, {"emit", name + ".halo", "--target", "plan"});
         INFO(name << "\n" << plan.err);
         REQUIRE(plan.code == 0);
         Example example{name, {}};
@@ -95,7 +95,7 @@ Run run(const Folder& folder, const Example& example, int count) {
         arguments.insert(arguments.end(), {"--grid", grid->second});
     for (const std::string& field : example.fields)
         arguments.insert(arguments.end(), {"--save", field + "=" + folder.path() + "/" + field + ".npy"});
-    Run result{haloc(folder, count, arguments), {}, {}};
+    Run result{haloc(count, arguments), {}, {}};
     INFO(example.name << " on " << count << "\n" << result.outcome.err);
     REQUIRE(result.outcome.code == 0);
     for (const std::string& field : example.fields)
@@ -111,7 +111,7 @@ TEST_CASE("examples on several ranks give the bits of one", "[examples]") {
     std::set<std::string> names;
     std::size_t turn = 0;
     std::map<int, int> compared;  // by number of processes
-    for (const Example& example : examples(folder)) {
+    for (const Example& example : examples()) {
         names.insert(example.name);
         const Run one = run(folder, example, 1);
         for (const int count : counts_for(example.name, turn)) {

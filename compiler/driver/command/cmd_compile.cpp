@@ -19,9 +19,9 @@
 #include "compiler/driver/spec/spec.h"
 #include "compiler/driver/tuning/tuner.h"
 #include "runtime/core/disk_cache.h"
+#include "runtime/core/kernel_lock.h"
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/nvrtc/kernel_lock.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {

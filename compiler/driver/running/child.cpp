@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/core/disk_cache.h"
-#include "runtime/nvrtc/kernel_lock.h"
+#include "runtime/core/kernel_lock.h"
 
 namespace halo::driver {
 

@@ -1,4 +1,4 @@
-#include "runtime/nvrtc/kernel_lock.h"
+#include "runtime/core/kernel_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace halo::rt {
@@ -44,9 +46,20 @@ std::optional<KernelLock> KernelLock::take(const DiskCache& cache, const std::st
 bool KernelLock::is_held(const DiskCache& cache, const std::string& key) {
     const int file = ::open(path_of(cache, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return false;
-    const bool is_free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+    // Another error is of a file system without locks, where nobody has one.
+    const bool is_held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     ::close(file);
-    return !is_free;
+    return is_held;
+}
+
+std::optional<KernelLock> KernelLock::wait(const DiskCache& cache, const std::string& key,
+                                           std::chrono::seconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    for (;;) {
+        std::optional<KernelLock> lock = take(cache, key);
+        if (lock || !is_held(cache, key) || std::chrono::steady_clock::now() > end) return lock;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
 }
 
 KernelLock::KernelLock(KernelLock&& other) noexcept
