@@ -347,9 +347,23 @@ public:
             plan_.time_block->kind = rt::TimeBlock::OfRepeat{numbers_.at(of->repeat)};
         plan_.kernels = std::move(step_);
         plan_.repeats = std::move(repeats_);
+        drop_unlaunched();
     }
 
 private:
+    // Of kernels that compute the same, a fused one calls one for all.
+    void drop_unlaunched() {
+        std::set<std::string> launched;
+        for (const rt::KernelPlan& kernel : plan_.kernels)
+            launched.insert(kernel.name);
+        if (plan_.time_block)
+            for (const rt::KernelPlan* const kernel : plan_.time_block->kernels())
+                launched.insert(kernel->name);
+        std::erase_if(program_.functions, [&](const KernelFunction& function) {
+            return function.kind == KernelFunction::Kind::kernel && launched.count(function.name) == 0;
+        });
+    }
+
     // Kernels of the step: all of a repeat, or a single one.
     struct Part {
         std::size_t first, past;

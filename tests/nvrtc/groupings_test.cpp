@@ -3,6 +3,7 @@
 // them take NVRTC some two minutes.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +34,22 @@ constexpr KnownSpill kKnownSpills[] = {
     {"star3d4", "temporal", 108},
 };
 
-std::int64_t known_bytes(const std::string& example, std::string_view grouping) {
-    const auto* const known = std::ranges::find_if(kKnownSpills, [&](const KnownSpill& each) {
-        return each.example == example && each.grouping == grouping;
-    });
-    return known == std::end(kKnownSpills) ? 0 : known->bytes;
+// Of kernels for the example's grid alone. With these star3d2 is a tenth faster on 1024³ than the kernel for
+// any grid, which spills none (an H200); that of star3d4 is slower than single steps, and not chosen.
+constexpr KnownSpill kKnownSpillsOfOwn[] = {
+    {"star3d2", "temporal", 200},
+    {"star3d4", "temporal", 532},
+};
+
+// For any grid, as text is emitted, or for the example's alone, as a run compiles it.
+enum class Grids { any, own };
+
+std::int64_t known_bytes(const std::string& example, std::string_view grouping, Grids grids) {
+    const std::span<const KnownSpill> all =
+        grids == Grids::any ? std::span<const KnownSpill>(kKnownSpills) : kKnownSpillsOfOwn;
+    const auto known = std::ranges::find_if(
+        all, [&](const KnownSpill& each) { return each.example == example && each.grouping == grouping; });
+    return known == all.end() ? 0 : known->bytes;
 }
 
 // A grid that fits on the chip, for examples whose run has a larger one.
@@ -53,9 +65,6 @@ schedule::GroupingChoice choose(const schedule::GroupingKind& kind, const test::
     if (choice.grouping || !kind.needs_whole_grid) return choice;
     return kind.choose({example.program, target, small_grid(example.program.rank()), {}, {}});
 }
-
-// For any grid, as text is emitted, or for the example's alone, as a run compiles it.
-enum class Grids { any, own };
 
 // Compiles the kernels alone, as a run does beside its single steps: what they take at most, and spill
 // together.
@@ -88,7 +97,7 @@ void check_examples(const schedule::GroupingKind& kind, Grids grids) {
         if (!choice.grouping) continue;
         const rt::KernelUsage usage = compile(example, *choice.grouping, grids);
         const std::int64_t spilled = usage.spill_store_bytes + usage.spill_load_bytes;
-        const std::int64_t known = known_bytes(example.name, kind.name);
+        const std::int64_t known = known_bytes(example.name, kind.name, grids);
         INFO(example.name << " by " << schedule::print(*choice.grouping, example.program.rank()) << " has "
                           << usage.registers << " registers and spills " << spilled << " bytes; " << known
                           << " are known");
@@ -137,7 +146,7 @@ TEST_CASE("temporal kernels of the examples spill no registers but those listed"
     check_examples(*schedule::find_grouping("temporal"), Grids::any);
 }
 
-TEST_CASE("temporal kernels for one grid alone spill no more") {
+TEST_CASE("temporal kernels for one grid alone spill no registers but those listed") {
     check_examples(*schedule::find_grouping("temporal"), Grids::own);
 }
 

@@ -104,6 +104,18 @@ TEST_CASE("a repeat of fused stages is a loop of the kernel, and others keep the
 }
 
 // Shrunk: the loop went through all iterations on the ghosts that the first one had.
+// Shrunk from a random program: its emitted text for one grid had the grid's constant and a parameter of that
+// name, in a kernel that was launched no more.
+TEST_CASE("all kernels that are left are launched") {
+    const lower::Lowered fused =
+        lowered_with_fuse("    repeat k to 2 { a[k+1] = a[k] }\n    u[t+1] = a\n", 64);
+    CHECK(kernels_of(fused.plan) == Kernels{"s_fused"});
+    Kernels texts;
+    for (const kernel::KernelFunction& function : fused.kernels.functions)
+        if (function.kind == kernel::KernelFunction::Kind::kernel) texts.push_back(function.name);
+    CHECK(texts == Kernels{"s_fused"});
+}
+
 TEST_CASE("a repeat after each iteration of which pieces exchange stays one") {
     const std::string repeat = "    repeat k to 5 { a[k+1] = a[k][x-1] + u }\n    u[t+1] = a[t+1]\n";
     CHECK(lowered_with_fuse(repeat, 64).plan.repeats.empty());
