@@ -305,10 +305,6 @@ private:
     std::map<std::string, std::map<Builtin, Interval>> launches_;  // by function
 };
 
-}  // namespace
-
-namespace {
-
 void add_kernels(rt::TimeBlock& block, std::vector<rt::KernelPlan*>& kernels) {
     for (rt::KernelPlan& kernel : block.earlier)
         kernels.push_back(&kernel);
