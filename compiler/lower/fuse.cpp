@@ -359,9 +359,8 @@ private:
         if (plan_.time_block)
             for (const rt::KernelPlan* const kernel : plan_.time_block->kernels())
                 launched.insert(kernel->name);
-        std::erase_if(program_.functions, [&](const KernelFunction& function) {
-            return function.kind == KernelFunction::Kind::kernel && launched.count(function.name) == 0;
-        });
+        program_ = kernel::part_of(
+            program_, [&](const KernelFunction& function) { return launched.count(function.name) != 0; });
     }
 
     // Kernels of the step: all of a repeat, or a single one.

@@ -332,12 +332,13 @@ PiecesPlan plan_of(const ir::Program& checked, CodeOptions options, const Pieces
 std::string explanation(const ir::Program& checked, CodeOptions options, const TargetHere& here,
                         const std::optional<PiecesRequest>& asked, ExplanationForm form, int width) {
     const rt::DiskCache cache = rt::DiskCache::in_user_folder();
+    const CudaDetails details = details_of_run(options);
     if (const rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
         nvrtc != nullptr && !options.wait_for_time_block && !cache.folder().empty())
-        options.find_kernel = find_kernel_in(*nvrtc, options.target.name, cache, details_of_run(options));
+        options.find_kernel = find_kernel_in(*nvrtc, options.target.name, cache, details);
     ir::Program program = optimize_for_gpu(checked, options);
     const PlanChoice choice = choose_plan(program, options);
-    const Code code = cuda_code(program, choice.plan(), details_of_run(options));
+    const Code code = cuda_code(program, choice.plan(), details);
     const std::optional<CompiledCode> compiled = compile_here(code, options.target.name);
     const std::vector<std::string> again = computed_again(checked, program, options);
     Explanation all{program, here, options, choice, code, compiled, again};
