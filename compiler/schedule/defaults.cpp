@@ -66,6 +66,13 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
     return likely.empty() ? able : likely;
 }
 
+int words_of_results(const Footprint& footprint) {
+    int words = 0;
+    for (const LevelWrite& write : footprint.writes)
+        words += words_of(write.type);
+    return words;
+}
+
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
@@ -86,8 +93,10 @@ int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, cons
     // The many loads of a single cell are hidden by more warps, as it shares none with other cells.
     const bool is_single = schedule.cells[0] * schedule.cells[1] * schedule.cells[2] == 1;
     const bool has_many = estimate.enough > direct_model::kManyOfSingle;
-    const double expected =
-        is_single && has_many ? estimate.enough : sweep_model::kRegisterMargin * estimate.expected;
+    const double expected = is_single && has_many
+                                ? std::max(direct_model::kRegistersOfSingle,
+                                           direct_model::kSpareOfRow + words_of_results(footprint))
+                                : sweep_model::kRegisterMargin * estimate.expected;
     const int wanted = static_cast<int>(expected) + sweep_model::kSpareRegisters + finer;
     const int least = kind_of(schedule).least_registers(schedule);
     const int registers = std::clamp(wanted, least, kRegisterBudget);

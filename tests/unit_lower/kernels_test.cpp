@@ -1,4 +1,6 @@
 // Each strategy's kernel of a small program, by the lines that make it what it is.
+#include <fmt/format.h>
+
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/kernel/print.h"
@@ -53,6 +55,20 @@ TEST_CASE("direct with one cell a thread reads neighbours where they are used") 
          "if (i < nx && j < ny) {", "u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]",
          "u_next[at] = u_new;", "store_images_u(u_next, i, j, nx, ny, pitch);", "block_sum(total_of_thread)",
          "total_partials["});
+}
+
+TEST_CASE("of two elements of f16 the one that is chosen is converted") {
+    const auto choice = [](const char* otherwise) {
+        return kernel_text(
+            fmt::format("stencil reflecting(x) {{\n    field wall: f32 {{ boundary periodic }}\n"
+                        "    field f: f16 {{ boundary periodic }}\n    field g: f16 {{ boundary periodic }}\n"
+                        "    f[t+1] = if wall[x-1] > 0 then g else {}\n    g[t+1] = f / 2\n}}",
+                        otherwise)
+                .c_str(),
+            Schedule{});
+    };
+    check_lines(choice("f[x-1]"), {"f16_to_float(wall[", "] > 0.0f ? g[", "] : f["});
+    check_lines(choice("2 * f[x-1]"), {"> 0.0f ? f16_to_float(g[", ": 2.0f * f16_to_float(f["});
 }
 
 TEST_CASE("direct with more cells loads a window in vectors") {

@@ -15,12 +15,12 @@ Expr CellLowering::make(const ir::Expr& expr, const ir::Select& select, const st
     if (sources_.is_alone) {
         const std::optional<Level> level = choices_.level_of(select.then);
         if (level && level == choices_.level_of(select.otherwise))
-            return kernel::select(condition, lower_loaded(select.then), lower_loaded(select.otherwise));
+            return select_value(condition, lower_loaded(select.then), lower_loaded(select.otherwise));
         if (choices_.costs_much(select.then) || choices_.costs_much(select.otherwise))
             return branch(kernel_type(expr.type), condition, select, wanted);
     }
     const Expr then = lower_side(select.then);
-    return kernel::select(condition, then, lower_side(select.otherwise));
+    return select_value(condition, then, lower_side(select.otherwise));
 }
 
 Expr CellLowering::lower_loaded(ir::ExprId id) {

@@ -98,6 +98,17 @@ Expr stored(Expr value, const ir::Field& field) {
     }
 }
 
+Expr select_value(Expr condition, Expr then, Expr otherwise) {
+    using kernel::Helper;
+    const auto* first = std::get_if<kernel::CallHelper>(&then->kind);
+    const auto* second = std::get_if<kernel::CallHelper>(&otherwise->kind);
+    const bool widens = first != nullptr && second != nullptr && first->helper == second->helper &&
+                        (first->helper == Helper::f16_to_float || first->helper == Helper::bf16_to_float);
+    if (!widens) return kernel::select(std::move(condition), std::move(then), std::move(otherwise));
+    return kernel::call_helper(first->helper, {kernel::select(std::move(condition), first->arguments.front(),
+                                                              second->arguments.front())});
+}
+
 Expr converted(Expr value, Type type) {
     const Type from = value.type();
     if (from == type) return value;

@@ -25,6 +25,11 @@ kernel::Expr loaded(kernel::Expr element, const ir::Field& field);
 // A value of the field's type, converted to the storage type.
 kernel::Expr stored(kernel::Expr value, const ir::Field& field);
 
+// One of two values. Of two that are loaded from arrays of one narrow type, the element is chosen and then
+// converted: compilers load it once, from the address that was chosen, where they would wait for one of two
+// loads before the other.
+kernel::Expr select_value(kernel::Expr condition, kernel::Expr then, kernel::Expr otherwise);
+
 // The value converted to another type by the rules of ir::UnaryOp::convert: integers saturate, NaN gives 0.
 kernel::Expr converted(kernel::Expr value, kernel::Type type);
 

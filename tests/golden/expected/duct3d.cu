@@ -76,7 +76,7 @@ __device__ inline void store_images_f_2(float* u, int i, int j, int k, int nx, i
 // f_18_next, velocity_x, velocity_y, velocity_z, reduces to flow.
 // Schedule: direct, blocks of 16x4x2 threads, 1x1x1 cells a thread.
 // At least 168 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 5)
+extern "C" __global__ void __launch_bounds__(128, 8)
     duct3d_step(const float* __restrict__ solid, const float* __restrict__ f_0, const float* __restrict__ f_2,
                 const float* __restrict__ f_1, const float* __restrict__ f_4, const float* __restrict__ f_3,
                 const float* __restrict__ f_6, const float* __restrict__ f_5, const float* __restrict__ f_8,
@@ -372,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(128, 5)
 // f_18_next.
 // Schedule: direct, blocks of 16x4x2 threads, 1x1x1 cells a thread.
 // At least 156 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 5)
+extern "C" __global__ void __launch_bounds__(128, 8)
     duct3d_step_states(const float* __restrict__ f_0, const float* __restrict__ solid,
                        const float* __restrict__ f_2, const float* __restrict__ f_1,
                        const float* __restrict__ f_4, const float* __restrict__ f_3,

@@ -53,7 +53,7 @@ __device__ inline void store_images_f_3(double* u, int i, int j, int nx, int ny,
 // f_4_next, f_5_next, f_6_next, f_7_next, f_8_next, density, velocity_x, velocity_y, reduces to speed.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 176 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 9)
+extern "C" __global__ void __launch_bounds__(64, 16)
     poiseuille2d_step(const double* __restrict__ solid, const double* __restrict__ f_0,
                       const double* __restrict__ f_3, const double* __restrict__ f_1,
                       const double* __restrict__ f_4, const double* __restrict__ f_2,
@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(64, 9)
 // f_4_next, f_5_next, f_6_next, f_7_next, f_8_next.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 152 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 9)
+extern "C" __global__ void __launch_bounds__(64, 16)
     poiseuille2d_step_states(const double* __restrict__ f_0, const double* __restrict__ solid,
                              const double* __restrict__ f_3, const double* __restrict__ f_1,
                              const double* __restrict__ f_4, const double* __restrict__ f_2,
