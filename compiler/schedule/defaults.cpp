@@ -66,13 +66,6 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
     return likely.empty() ? able : likely;
 }
 
-int words_of_results(const Footprint& footprint) {
-    int words = 0;
-    for (const LevelWrite& write : footprint.writes)
-        words += words_of(write.type);
-    return words;
-}
-
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {

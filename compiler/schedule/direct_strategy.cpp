@@ -92,9 +92,7 @@ RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& sc
     }
     if (schedule.cells[1] * schedule.cells[2] > 1) return estimate;
     // The cells of a single row use most values once: a load can wait until then.
-    int results = 0;
-    for (const LevelWrite& write : footprint.writes)
-        results += box * words_of(write.type);
+    const int results = box * words_of_results(footprint);
     estimate.enough = std::min(estimate.expected,
                                std::max(estimate.held + results + direct_model::kSpareOfRow,
                                         static_cast<int>(direct_model::kShareThatWaits * estimate.expected)));

@@ -36,6 +36,13 @@ int words_of(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
 }
 
+int words_of_results(const Footprint& footprint) {
+    int words = 0;
+    for (const LevelWrite& write : footprint.writes)
+        words += words_of(write.type);
+    return words;
+}
+
 StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
                         int padding) {
     StagedLevel level;

@@ -13,7 +13,8 @@ inline constexpr int kRegisterBudget = 128;  // of a thread: an SM then holds 51
 inline constexpr int kFewWhereStaged = 64;   // registers: loops over shared memory are unrolled
 
 int round_up(int value, int step);
-int words_of(ir::Scalar type);  // of 32 bits
+int words_of(ir::Scalar type);                     // of 32 bits
+int words_of_results(const Footprint& footprint);  // of a cell: all levels that the stage writes
 
 // The setting `member` of the alternative Kind.
 template <class Kind, int Kind::* member>

@@ -52,8 +52,8 @@ RegisterEstimate stream_registers(const Footprint& footprint, const Schedule& sc
         const int gathered = std::min(gathered_words(plan, read.type), stream_model::kMostGathered);
         estimate.expected += queue + static_cast<int>(stream_model::kShareGathered * gathered);
     }
-    for (const LevelWrite& write : footprint.writes)
-        estimate.expected += schedule.cells[0] * rows_of_thread(footprint, schedule) * words_of(write.type);
+    estimate.expected +=
+        schedule.cells[0] * rows_of_thread(footprint, schedule) * words_of_results(footprint);
     estimate.expected += stream_model::kRingRegisters;
     return estimate;
 }

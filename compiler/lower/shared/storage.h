@@ -25,9 +25,9 @@ kernel::Expr loaded(kernel::Expr element, const ir::Field& field);
 // A value of the field's type, converted to the storage type.
 kernel::Expr stored(kernel::Expr value, const ir::Field& field);
 
-// One of two values. Of two that are loaded from arrays of one narrow type, the element is chosen and then
-// converted: compilers load it once, from the address that was chosen, where they would wait for one of two
-// loads before the other.
+// `then` where the condition holds, else `otherwise`. Of two elements of one narrow type the chosen one is
+// converted, so that compilers select the address and load once. With a conversion on either side they
+// predicate two loads, of which the second waits for the first.
 kernel::Expr select_value(kernel::Expr condition, kernel::Expr then, kernel::Expr otherwise);
 
 // The value converted to another type by the rules of ir::UnaryOp::convert: integers saturate, NaN gives 0.
