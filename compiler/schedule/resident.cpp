@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostRows = 32;             // of a thread: a mask of 32 bits says which are sent
 constexpr int kAlignment = 16;            // bytes of a vector
-constexpr std::int64_t kMostGhosts = 32;  // of a field for each thread of the block
+constexpr std::int64_t kMostGhosts = 48;  // of a field for each thread of the block
 
 // A launch has the host's numbers for its first step alone.
 bool changes_with_step(const ir::Program& core) {
@@ -88,6 +88,50 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
 
 }  // namespace
 
+// Whether the next level of a state can take the slot of its oldest: no later stage reads that, its neighbours
+// or, where it is in no registers, any cell.
+static bool can_be_in_place(const Pipeline& pipeline, const ResidentBox& box, Keep keep) {
+    if (box.role != ir::Role::state || box.slots == 0) return false;
+    if (keep == Keep::shared && box.back > 0) return false;
+    const auto is_lost = [&](const ir::Offset& offset) {
+        return keep == Keep::shared || offset != ir::Offset{};
+    };
+    for (auto stage = static_cast<std::size_t>(pipeline.find(box.field)->writer) + 1;
+         stage < pipeline.stages.size(); ++stage)
+        for (const Pipeline::Use& use : pipeline.stages[stage].uses)
+            if (use.field == box.field && use.time == -box.back && std::ranges::any_of(use.offsets, is_lost))
+                return false;
+    return true;
+}
+
+// Has levels share slots as the schedule says; or returns why they cannot.
+static std::string share_slots(const Pipeline& pipeline, const ResidentSchedule& schedule,
+                               std::vector<ResidentBox>& boxes) {
+    if (schedule.keep == Keep::registers) return "";
+    const bool is_shared = schedule.keep == Keep::shared;
+    if (is_shared && (pipeline.rank < 3 || schedule.cells[2] == 1 || schedule.threads[2] > 1))
+        return "`keep=shared` needs three axes, a block with one thread along the last, and threads of "
+               "several planes";
+    bool is_any = false;
+    for (ResidentBox& box : boxes) {
+        if (!can_be_in_place(pipeline, box, schedule.keep)) continue;
+        box.is_in_place = is_any = true;
+        box.is_kept_shared = is_shared;
+        --box.slots;
+    }
+    return is_any ? "" : "`keep=" + std::string(keep_word(schedule.keep)) +
+                             "` needs a state whose neighbours are read, but not after its next level is computed";
+}
+
+// Gives each box its place in shared memory.
+static void place_boxes(const ir::Program& core, ResidentShape& shape) {
+    shape.shared_bytes = 0;
+    for (ResidentBox& box : shape.boxes) {
+        box.offset = (shape.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
+        shape.shared_bytes = box.offset + box.cells * box.slots * size_of(core[box.field].type);
+    }
+}
+
 std::int64_t ResidentBox::around() const {
     std::int64_t all = 1, count = 0;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -148,11 +192,10 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
         }
         if (box.around() > kMostGhosts * schedule.all_threads())
             return "the cells around a block that `" + name + "` needs are too many for its threads";
-        const std::int64_t bytes = size_of(core[queue.field].type);
-        box.offset = (shape.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
-        shape.shared_bytes = box.offset + box.cells * box.slots * bytes;
         shape.boxes.push_back(box);
     }
+    if (std::string why = share_slots(pipeline, schedule, shape.boxes); !why.empty()) return why;
+    place_boxes(core, shape);
     if (shape.shared_bytes > target.max_shared_bytes)
         return std::to_string(shape.shared_bytes) + " bytes of shared memory are more than the " +
                std::to_string(target.max_shared_bytes) + " that a block has";
@@ -165,8 +208,13 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
     double registers = resident_model::kPlaceRegisters;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
-        const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
-        registers += resident_model::kCellRegisters * levels * words * cells[0] * cells[1] * cells[2];
+        const int levels = box.role == ir::Role::state ? core[box.field].history + (box.is_kept_shared ? 0 : 2) : 1;
+        const double plane = words * cells[0] * cells[1], all = plane * cells[2];
+        if (box.is_kept_shared) registers += plane * (2 * box.reach[2] + 2);
+        // Compilers keep all levels apart where there is room, and otherwise have the cells of a new level
+        // take the registers of an old one's, a plane behind.
+        registers += std::min(resident_model::kCellRegisters * levels * all,
+                              std::max(1, levels - 1) * all + plane + resident_model::kTightRegisters);
         double window = words, nearest = words;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const int most = std::min(cells[axis], resident_model::kMostOfWindow);
@@ -208,6 +256,7 @@ static double overhead_of(const ResidentSchedule& schedule, int rank) {
     const auto& of_thread = schedule.cells;
     double overhead = resident_model::kCellInstructions + resident_model::kRowInstructions / of_thread[1];
     if (rank == 3) overhead += resident_model::kPlaneInstructions / of_thread[2];
+    if (schedule.keep == Keep::shared) overhead += resident_model::kSharedInstructions;
     if (32 % schedule.threads[0] != 0) overhead += resident_model::kSplitRowInstructions;
     return overhead * (of_thread[0] == 4   ? resident_model::kVectorsOfFour
                        : of_thread[0] == 2 ? resident_model::kVectorsOfTwo
@@ -245,7 +294,10 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
         if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += resident_model::kCutBox;
     for (const ResidentStage& stage : stages) {
         const double instructions = stage.arithmetic + overhead_of(schedule, core.rank());
-        cycles += resident_model::kBarrierCycles + cut * latency *
+        const int barriers = schedule.keep == Keep::shared     ? of_thread[2] + 1
+                             : schedule.keep == Keep::in_place ? 2
+                                                               : 1;
+        cycles += resident_model::kBarrierCycles * barriers + cut * latency *
                                                        (stage.is_wide ? resident_model::kWideArithmetic : 1) *
                                                        cells * instructions / kWarp;
     }

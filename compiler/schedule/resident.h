@@ -20,9 +20,19 @@
 
 namespace halo::schedule {
 
+// Where the states' cells are from step to step.
+enum class Keep {
+    registers,  // a thread's own; shared memory has those that others read, of each level in a slot of its own
+    in_place,   // the same, but the next level takes the slot of the oldest, after one more barrier
+    shared      // shared memory, where each plane is overwritten after a barrier: it takes few registers
+};
+
+std::string_view keep_word(Keep keep);
+
 struct ResidentSchedule {
     rt::Lengths threads{32, 4, 1};  // of a block
     rt::Lengths cells{};            // of a thread: neighbours, in one box
+    Keep keep = Keep::registers;
     // The grids that the schedule is for: along which axes they are whole boxes, along which a single box
     // spans them, and how many cells the last thread of a row has where it has fewer than the others, else 0.
     std::array<bool, 3> is_whole{}, is_alone{};
@@ -36,12 +46,14 @@ struct ResidentSchedule {
     friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
 };
 
-// What a block keeps of one field. A thread has its own cells of states and lets in registers. Shared memory
-// has those that other threads read, inputs, and ghosts.
+// What a block keeps of one field. A thread has its own cells of states and lets in registers, or those of
+// the states' present levels in shared memory. That has those that other threads read, inputs, and ghosts.
 struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
     int slots = 1;                          // levels in shared memory; 0: none are
+    bool is_in_place = false;     // the next level takes the slot of the oldest
+    bool is_kept_shared = false;  // so, plane by plane, and the present level is in no registers
     int back = 0;                           // steps from the present to the oldest of them
     std::array<int, rt::kMaxRank> reach{};  // width of the ghost zone, on both sides of each axis
     bool has_corners = false;               // the ghost zone includes edges and corners of the box
@@ -90,9 +102,10 @@ std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeli
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
                         const ResidentShape& shape, const ResidentSchedule& schedule);
 
-// What the user pins of it: `resident threads=128x4x2 cells=1x4x4`.
+// What the user pins of it: `resident threads=128x4x2 cells=1x4x4 keep=in_place`.
 struct ResidentPins {
     std::optional<rt::Lengths> threads, cells;
+    std::optional<Keep> keep;
 };
 struct ParsedResident {
     ResidentPins pins;

@@ -12,6 +12,8 @@ namespace halo::schedule::resident_model {
 inline constexpr double kPlaceRegisters = 62;
 // For each word of a level of the thread's own cells.
 inline constexpr double kCellRegisters = 1.25;
+// Besides the words of the cells, where a new level takes the registers of an old one.
+inline constexpr double kTightRegisters = 67;
 // For each packet that the thread polls.
 inline constexpr double kPacketRegisters = 1.5;
 // For each word of a window past the nearest neighbours.
@@ -19,7 +21,7 @@ inline constexpr double kFarRegisters = 0.25;
 // Cells of a thread along an axis whose window is in registers at a time, at most.
 inline constexpr int kMostOfWindow = 4;
 // Registers that may spill where nothing else fits.
-inline constexpr int kMostSpilled = 24;
+inline constexpr int kMostSpilled = 8;
 
 // ---- the time of an SM
 
@@ -27,7 +29,7 @@ inline constexpr int kMostSpilled = 24;
 inline constexpr double kClock = 1.98e9;
 // Cycles of a warp to store and load a spilled register.
 inline constexpr double kSpillCycles = 4;
-// Cycles of a stage for its barrier, whatever it computes.
+// Cycles of a barrier: of a stage, or of each of its planes where cells are kept in shared memory.
 inline constexpr double kBarrierCycles = 80;
 // Warps a block: with fewer, latency shows.
 inline constexpr double kWarpsToHideLatency = 8;
@@ -40,6 +42,8 @@ inline constexpr double kWideArithmetic = 2;
 // a plane, shared by its planes; and where warps end within rows, as then all rows go to shared memory.
 inline constexpr double kCellInstructions = 3, kRowInstructions = 3, kPlaneInstructions = 6;
 inline constexpr double kSplitRowInstructions = 0.5;
+// Of a cell that is kept in shared memory.
+inline constexpr double kSharedInstructions = 0.5;
 // Factors on these where a thread's vector has 4, 2 and 1 cells.
 inline constexpr double kVectorsOfFour = 1, kVectorsOfTwo = 1.4, kSingleCells = 2;
 
@@ -56,9 +60,9 @@ inline constexpr double kWidePacketBytes = 16, kVectorPacketBytes = 6, kPairPack
 
 // ---- shapes that are tried
 
-// Threads of a block, and cells of a thread along an axis and in all.
+// Threads of a block, and cells of a thread along an axis, along the last one, and in all.
 inline constexpr int kFewestThreads = 128, kMostThreads = 512;
-inline constexpr int kMostCellsOfAxis = 8, kMostCells = 64;
+inline constexpr int kMostCellsOfAxis = 8, kMostCellsOfLastAxis = 16, kMostCells = 128;
 // Factor on a tile's cells, up to which its threads may have more cells than there are.
 inline constexpr double kMostWaste = 1.15;
 // Of the SMs: the least share that gets a block.

@@ -17,14 +17,20 @@ struct ShapeLister {
     const Extent& extent;
     const ResidentPins& pins;
     std::vector<ResidentSchedule> list;
-    std::set<std::tuple<Axes, Axes>> known;
+    std::set<std::tuple<Axes, Axes, Keep>> known;
 
     void add(const Axes& threads, const Axes& cells) {
-        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, {}, 0};
+        for (const Keep keep : {Keep::registers, Keep::in_place, Keep::shared})
+            if (!pins.keep || *pins.keep == keep) add(threads, cells, keep);
+    }
+
+    void add(const Axes& threads, const Axes& cells, Keep keep) {
+        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), keep, {}, {}, 0};
         const int all = schedule.all_threads();
         if (!pins.threads && (all < resident_model::kFewestThreads || all > resident_model::kMostThreads))
             return;
-        if (!known.emplace(schedule.threads, schedule.cells).second) return;
+        if (!pins.keep && keep == Keep::shared && (rank < 3 || schedule.threads[2] > 1)) return;
+        if (!known.emplace(schedule.threads, schedule.cells, keep).second) return;
         list.push_back(fitted(schedule, extent));
     }
 
@@ -54,16 +60,23 @@ struct ShapeLister {
         return axis < rank ? (extent[static_cast<std::size_t>(axis)] + tile - 1) / tile : 1;
     }
 
+    // Cells of a thread along an axis but the first, at most.
+    int most_cells(int axis) const {
+        return axis >= rank       ? 1
+               : axis == rank - 1 ? resident_model::kMostCellsOfLastAxis
+                                  : resident_model::kMostCellsOfAxis;
+    }
+
     // Adds all shapes whose threads' cells cover such a tile with little waste.
     void add_tile(const std::array<std::int64_t, 3>& tile) {
         const std::int64_t all = tile[0] * tile[1] * tile[2];
         if (all > resident_model::kMostThreads * resident_model::kMostCells) return;
         const auto threads = [&](std::size_t axis, int cells) { return (tile[axis] + cells - 1) / cells; };
         for (const int x : {4, 2, 1}) {
-            for (int y = 1; y <= (rank >= 2 ? resident_model::kMostCellsOfAxis : 1); ++y) {
+            for (int y = 1; y <= most_cells(1); ++y) {
                 const std::int64_t of_plane = threads(0, x) * threads(1, y);
                 if (of_plane > resident_model::kMostThreads) continue;
-                for (int z = 1; z <= (rank == 3 ? resident_model::kMostCellsOfAxis : 1); ++z) {
+                for (int z = 1; z <= most_cells(2); ++z) {
                     const std::int64_t of_block = of_plane * threads(2, z);
                     if (of_block < resident_model::kFewestThreads || of_block > resident_model::kMostThreads)
                         continue;

@@ -120,6 +120,10 @@ private:
 
 }  // namespace
 
+std::string_view keep_word(Keep keep) {
+    return keep == Keep::registers ? "registers" : keep == Keep::in_place ? "in_place" : "shared";
+}
+
 double cells_of(const Extent& extent) {
     return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
 }
@@ -139,14 +143,19 @@ ParsedResident parse_resident(std::string_view text, int rank) {
         };
         const std::size_t equals = std::min(item.find('='), item.size());
         const std::string name(item.substr(0, equals));
+        const std::string_view value = item.substr(std::min(equals + 1, item.size()));
         auto* axes = name == "threads" ? &result.pins.threads
                      : name == "cells" ? &result.pins.cells
                                        : nullptr;
         if (is_first && item == kResidentWord) {
+        } else if (name == "keep") {
+            for (const Keep keep : {Keep::registers, Keep::in_place, Keep::shared})
+                if (value == keep_word(keep)) result.pins.keep = keep;
+            if (!result.pins.keep) mistake("`keep` is `registers`, `in_place` or `shared`");
         } else if (axes == nullptr) {
-            mistake("resident has no setting `" + name + "`; there are threads and cells");
+            mistake("resident has no setting `" + name + "`; there are threads, cells and keep");
         } else {
-            *axes = to_axes(item.substr(std::min(equals + 1, item.size())), rank);
+            *axes = to_axes(value, rank);
             if (!*axes)
                 mistake("`" + name + "` is a number for each axis, as in `" + name +
                         (rank == 3 ? "=32x4x2`" : "=32x4`"));
@@ -158,7 +167,8 @@ ParsedResident parse_resident(std::string_view text, int rank) {
 
 std::string print(const ResidentSchedule& schedule, int rank) {
     return std::string(kResidentWord) + " threads=" + print_axes(schedule.threads, rank) +
-           " cells=" + print_axes(schedule.cells, rank);
+           " cells=" + print_axes(schedule.cells, rank) +
+           (schedule.keep != Keep::registers ? " keep=" + std::string(keep_word(schedule.keep)) : "");
 }
 
 ResidentChoice choose_resident(const ir::Program& program, const Target& target, const Extent& extent,

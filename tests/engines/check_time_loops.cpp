@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyzed.h"
 #include "catch.h"
@@ -135,6 +136,7 @@ void check_stopping(Seeds seeds, const StoppedDifference& difference) {
 
 void check_on_the_chip(Seeds seeds, int times, const LoopDifference& difference) {
     std::uint64_t done = 0, drawn_so = 0;
+    std::map<schedule::Keep, std::uint64_t> kept;  // of those done
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const RandomTimeLoop loop = random_time_loop(seed);
         // Faces that stand between two cells are not for grids on the chip.
@@ -147,10 +149,17 @@ void check_on_the_chip(Seeds seeds, int times, const LoopDifference& difference)
         const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
         if (!lowered) continue;
         ++done;
+        ++kept[drawn.schedule.keep];
         const Reference reference(program, drawn.grid, drawn.steps, seed);
         CHECK(difference(reference, *lowered) == "");
     }
     CHECK(done * 2 >= drawn_so);
+    if (drawn_so < 60) return;  // a test may be asked for few
+    for (const schedule::Keep keep :
+         {schedule::Keep::registers, schedule::Keep::in_place, schedule::Keep::shared}) {
+        INFO("keep=" << schedule::keep_word(keep));
+        CHECK(kept[keep] > 0);
+    }
 }
 
 }  // namespace halo::test

@@ -304,6 +304,14 @@ RandomResident random_resident(std::uint64_t seed, int rank) {
         drawn.schedule.threads[2] = random.pick<int>({1, 2, 3});
         drawn.schedule.cells[2] = random.pick<int>({1, 2, 3});
     }
+    using schedule::Keep;
+    drawn.schedule.keep =
+        rank == 3 ? random.pick<Keep>({Keep::registers, Keep::in_place, Keep::shared, Keep::shared})
+                  : random.pick<Keep>({Keep::registers, Keep::in_place});
+    if (drawn.schedule.keep == Keep::shared) {  // is refused for other shapes
+        drawn.schedule.threads[2] = 1;
+        drawn.schedule.cells[2] = random.pick<int>({2, 3, 5});
+    }
     const bool is_ragged = random.between(0, 2) > 0;
     for (int axis = 0; axis < rank; ++axis) {
         const int tile = drawn.schedule.tile(axis);

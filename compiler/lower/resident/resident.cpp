@@ -136,7 +136,7 @@ private:
     // Whether a thread can load its rows of a state as vectors. Stores after the last step stay scalar: as
     // vectors they add 4 % to the instructions of the loop over steps (heat3d, nvcc 13).
     bool has_whole_vectors(const ResidentBox& box) const {
-        return box.role == ir::Role::state && is_whole(0) && cells(0) > 1 &&
+        return box.role == ir::Role::state && !box.is_kept_shared && is_whole(0) && cells(0) > 1 &&
                context_.program()[box.field].type ==
                    (type_of(box.field) == Type::f64 ? ir::Scalar::f64 : ir::Scalar::f32);
     }
@@ -161,7 +161,7 @@ private:
         }
         for (int back = 0; back <= history(box); ++back) {
             Expr value = context_.element({box.field, -back}, grid_place());
-            if (box.role == ir::Role::state) {
+            if (has_own(box, -back)) {
                 const Expr own = near({box.field, -back}, loop(2), loop(1), loop(0));
                 loads.push_back(kernel::Assign{own, value});
                 value = own;
@@ -268,14 +268,25 @@ private:
             is_shared = is_shared || box.slots > 0;
         }
         append(row, over_cells(0, without_twin(std::move(cell))));
-        for (const Write& write : view.writes)
-            keep_row(shape_.box(write.level.field), row);
+        for (const Write& write : view.writes) {
+            const ResidentBox& box = shape_.box(write.level.field);
+            if (!box.is_in_place) keep_row(box, row);
+            if (box.is_exchanged) send_row(box, row);
+        }
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
         Block plane;
         append(plane, over_cells(1, std::move(row)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
+        if (Block kept = rows_in_place(view, true); !kept.empty()) {
+            plane.push_back(kernel::Barrier{});
+            append(plane, over_cells(1, std::move(kept)));
+        }
         append(step, over_planes(pipeline_.stages[index].uses, std::move(plane)));
+        if (Block kept = rows_in_place(view, false); !kept.empty()) {
+            step.push_back(kernel::Barrier{});
+            append(step, over_cells(2, over_cells(1, std::move(kept))));
+        }
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) receive(shape_.box(write.level.field), step);
         if (is_shared) step.push_back(kernel::Barrier{});
@@ -294,7 +305,18 @@ private:
         return outer;
     }
 
-    // Stores a row in the box for other threads of the block, and sends it to other blocks.
+    // Stores rows in the place of cells that other threads of the block read in this stage: those of boxes
+    // that are written plane by plane, or of the others.
+    Block rows_in_place(const StageView& view, bool by_planes) {
+        Block row;
+        for (const Write& write : view.writes) {
+            const ResidentBox& box = shape_.box(write.level.field);
+            if (box.is_in_place && box.is_kept_shared == by_planes) keep_row(box, row);
+        }
+        return row;
+    }
+
+    // Stores a row in the box for other threads of the block.
     void keep_row(const ResidentBox& box, Block& row) {
         if (box.slots == 0) return;
         const Level level = written_level(box);
@@ -309,9 +331,8 @@ private:
         }
         // Past the end of the grid the box holds ghost cells, which this row must not overwrite.
         Expr is_kept = is_thread_in_row() && is_row_in_grid();
-        if (!needs_inner_rows(box)) is_kept = is_outer_row(box) && is_kept;
+        if (!needs_inner_rows(box) && !box.is_kept_shared) is_kept = is_outer_row(box) && is_kept;
         append(row, if_so(is_kept, std::move(all)));
-        if (box.is_exchanged) send_row(box, row);
     }
 
     // ---- the end
@@ -323,8 +344,10 @@ private:
         for (const ResidentBox& box : shape_.boxes) {
             if (box.role != ir::Role::state) continue;
             for (int back = 0; back <= history(box); ++back)
-                stores.push_back(kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
-                                                near({box.field, -back}, loop(2), loop(1), loop(0))});
+                stores.push_back(kernel::Assign{
+                    context_.element({box.field, levels_ - back}, grid_place()),
+                    has_own(box, -back) ? near({box.field, -back}, loop(2), loop(1), loop(0))
+                                        : element_near(box, {}, {loop(0), loop(1), loop(2)})});
         }
         append(body(), over_cells(in_grid(std::move(stores))));
     }

@@ -97,14 +97,15 @@ void ResidentBlock::declare_windows() {
         if (box.role != ir::Role::state) continue;
         for (int back = 0; back <= history(box); ++back) {
             add_window({box.field, -back}, {});
-            body().push_back(window({box.field, -back}).array.declaration(true));
+            if (has_own(box, -back)) body().push_back(window({box.field, -back}).array.declaration(true));
         }
     }
 }
 
 void ResidentBlock::declare_windows_of_step(Block& step) {
     for (const auto& [level, made] : windows_) {
-        const bool stays = context_.program()[level.field].role == ir::Role::state && level.time <= 0;
+        const bool stays = context_.program()[level.field].role == ir::Role::state && level.time <= 0 &&
+                           has_own(shape_.box(level.field), level.time);
         if (!stays) step.push_back(window(level).array.declaration(false));
     }
 }
@@ -231,7 +232,7 @@ std::vector<ResidentBlock::Rows> ResidentBlock::rows_of(const Read& read, int pl
 // Loads from shared memory what a stage reads of a plane and the thread does not have.
 void ResidentBlock::gather_plane(const Read& read, int planes, const Expr& z, Block& step) const {
     const ResidentBox& box = shape_.box(read.level.field);
-    const bool has_own = box.role != ir::Role::input && planes == 0;
+    const bool has_own = this->has_own(box, read.level.time) && planes == 0;
     const std::vector<Rows> all = rows_of(read, planes);
     for (const Rows& rows : all) {
         if (!has_own) {
@@ -271,7 +272,7 @@ void ResidentBlock::gather_past_end(const ResidentBox& box, const Level& level, 
 void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
     const ResidentBox& box = shape_.box(use.field);
     const Read read = read_of(use);
-    if (box.role != ir::Role::input && read.at_offsets()) gather_past_end(box, read.level, step);
+    if (has_own(box, use.time) && read.at_offsets()) gather_past_end(box, read.level, step);
     if (cells(2) > 1) return;
     const auto gather_planes = [&](int planes, const std::array<int, 2>& z) {
         if (z[0] >= z[1]) return;
@@ -334,10 +335,10 @@ void ResidentBlock::rotate(Block& step) {
     for (const ResidentBox& box : shape_.boxes) {
         if (box.role != ir::Role::state) continue;
         Block moves;
-        for (int time = -history(box); time <= 0; ++time)
+        for (int time = -history(box); time <= 0 && has_own(box, time); ++time)
             moves.push_back(kernel::Assign{near({box.field, time}, loop(2), loop(1), loop(0)),
                                            near({box.field, time + 1}, loop(2), loop(1), loop(0))});
-        append(step, over_cells(std::move(moves)));
+        if (!moves.empty()) append(step, over_cells(std::move(moves)));
     }
 }
 
