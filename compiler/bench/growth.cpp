@@ -21,7 +21,7 @@ constexpr int kMostStatementsCompiled = 100;  // to machine code: past it a comp
 std::vector<std::int64_t> sides_of_growth(bool is_gpu, bool quick) {
     std::vector<std::int64_t> all{32, 33, 48, 63, 64, 65, 96, 127, 128, 129};
     if (!is_gpu) return all;
-    for (const std::int64_t side : {192, 255, 256, 257, 384, 511, 512, 513, 768})
+    for (const std::int64_t side : {144, 160, 176, 192, 255, 256, 257, 384, 511, 512, 513, 768})
         all.push_back(side);
     if (quick) return all;
     for (const std::int64_t side : {1023, 1024, 1025, 1280, 1536})

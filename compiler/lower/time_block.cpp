@@ -204,6 +204,8 @@ void add(const ir::Program& program, const ProgramLayout& layout, const schedule
     const auto formed = schedule::form_pipeline(core, 1);
     if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("resident: " + *why);
     const auto& pipeline = std::get<schedule::Pipeline>(formed);
+    if (std::string why = schedule::resident_refusal(core, pipeline); !why.empty())
+        throw UnsupportedError("resident: " + why);
     const auto shaped = schedule::resident_shape(core, pipeline, schedule, schedule::Target{});
     if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("resident: " + *why);
     const auto& shape = std::get<schedule::ResidentShape>(shaped);

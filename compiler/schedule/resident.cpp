@@ -157,7 +157,7 @@ const ResidentBox& ResidentShape::box(ir::FieldId field) const {
     return *found;
 }
 
-std::int64_t ResidentShape::blocks(const ResidentSchedule& schedule, const Extent& extent) const {
+std::int64_t blocks_of(const ResidentSchedule& schedule, const Extent& extent) {
     std::int64_t count = 1;
     for (int axis = 0; axis < 3; ++axis) {
         const std::int64_t tile = schedule.tile(axis);
@@ -166,18 +166,24 @@ std::int64_t ResidentShape::blocks(const ResidentSchedule& schedule, const Exten
     return count;
 }
 
-std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
-                                                        const ResidentSchedule& schedule,
-                                                        const Target& target) {
-    ResidentShape shape;
+std::string resident_refusal(const ir::Program& core, const Pipeline& pipeline) {
     if (pipeline.is_packed()) return not_as_computed(core[pipeline.queues.front().field]);
     if (changes_with_step(core)) return "a value depends on the number of the step";
-    if (std::string why = refused_tile(core, schedule, target); !why.empty()) return why;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.role == ir::Role::input && core[queue.field].history > 0)
             return "`" + core[queue.field].name + "` has a past, and no statement writes it";
         if (ir::has_formula(core[queue.field]))
             return "a formula says what lies past a face of `" + core[queue.field].name + "`";
+    }
+    return "";
+}
+
+std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
+                                                        const ResidentSchedule& schedule,
+                                                        const Target& target) {
+    ResidentShape shape;
+    if (std::string why = refused_tile(core, schedule, target); !why.empty()) return why;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
         ResidentBox box = make_box(core, pipeline, queue, schedule);
         const std::string& name = core[queue.field].name;
         for (int axis = 0; axis < core.rank(); ++axis) {
@@ -202,19 +208,43 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
     return shape;
 }
 
+// Packets that a thread polls, at most: those of columns past the faces of the first axis, or of rows.
+static int packets_along(const ir::Program& core, const ResidentBox& box, const ResidentSchedule& schedule,
+                         bool of_columns) {
+    const std::int64_t columns =
+        box.exchanged_along[0] ? 2 * std::int64_t{box.reach[0]} * box.own[1] * box.own[2] : 0;
+    const int along = schedule.cells[of_columns ? 1 : 0];
+    const int cells = along % 4 == 0 ? 4 : along % 2 == 0 ? 2 : 1;  // of a message
+    const std::int64_t messages = (of_columns ? columns : box.exchanged() - columns) / cells;
+    const int passes = static_cast<int>((messages + schedule.all_threads() - 1) / schedule.all_threads());
+    return passes * (size_of(core[box.field].type) == 8 ? cells : (cells + 1) / 2);
+}
+
 int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
     const auto& cells = schedule.cells;
     double registers = resident_model::kPlaceRegisters;
+    double polled = 0;  // words of all packets that a thread polls, which are loaded at once
+    const auto packets_of = [&](const ResidentBox& box) {
+        return packets_along(core, box, schedule, true) + packets_along(core, box, schedule, false);
+    };
+    for (const ResidentBox& box : shape.boxes)
+        polled = std::max(polled, packets_of(box) * (size_of(core[box.field].type) == 8
+                                                         ? resident_model::kWidePacketWords
+                                                         : resident_model::kPacketWords));
+    // Compilers keep all levels apart where there is room, and otherwise have the cells of a new level take
+    // the registers of an old one's, a plane behind.
+    double apart = 0, tight = 0, plane = 0, windows = 0;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
-        const int levels = box.role == ir::Role::state ? core[box.field].history + (box.is_kept_shared ? 0 : 2) : 1;
-        const double plane = words * cells[0] * cells[1], all = plane * cells[2];
-        if (box.is_kept_shared) registers += plane * (2 * box.reach[2] + 2);
-        // Compilers keep all levels apart where there is room, and otherwise have the cells of a new level
-        // take the registers of an old one's, a plane behind.
-        registers += std::min(resident_model::kCellRegisters * levels * all,
-                              std::max(1, levels - 1) * all + plane + resident_model::kTightRegisters);
+        const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
+        const int least = std::max(1, levels - 1) - (box.is_kept_shared ? 1 : 0);
+        const double of_plane = words * cells[0] * cells[1];
+        apart += resident_model::kCellRegisters * levels * of_plane * cells[2];
+        tight += least * of_plane * cells[2];
+        if (box.exchanged_along[0]) tight += resident_model::kColumnRegisters;
+        if (!box.is_kept_shared) plane += of_plane;
+        if (box.is_kept_shared) windows += of_plane * (2 * box.reach[2] + 2);
         double window = words, nearest = words;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const int most = std::min(cells[axis], resident_model::kMostOfWindow);
@@ -222,11 +252,13 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
             nearest *= most + 2 * std::min(box.reach[axis], 1);
         }
         registers += resident_model::kFarRegisters * (window - nearest);
-        if (!box.is_exchanged) continue;
-        const int packet = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
-        registers += resident_model::kPacketRegisters *
-                     std::ceil(static_cast<double>(box.exchanged()) / packet / schedule.all_threads());
+        registers += resident_model::kPacketRegisters * packets_of(box);
     }
+    if (schedule.keep == Keep::shared)
+        registers += tight + std::max(windows + plane, polled);
+    else
+        registers += std::min(apart, tight + std::max(plane + resident_model::kTightRegisters,
+                                                      polled + resident_model::kPollRegisters));
     return static_cast<int>(registers);
 }
 

@@ -75,10 +75,12 @@ struct ResidentShape {
     std::int64_t shared_bytes = 0;
     rt::Extent least_extent{};  // of a grid
     const ResidentBox& box(ir::FieldId field) const;
-    std::int64_t blocks(const ResidentSchedule& schedule, const Extent& extent) const;
 };
 
-// core: the statements that states depend on; pipeline: of one step. The text says why there is none.
+// Why a program cannot stay on the chip, whatever the grid and the schedule; empty where it can.
+// core: the statements that states depend on; pipeline: of one step.
+std::string resident_refusal(const ir::Program& core, const Pipeline& pipeline);
+// Of a program that can. The text says why there is none.
 std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
                                                         const ResidentSchedule& schedule,
                                                         const Target& target);
@@ -111,8 +113,8 @@ struct ParsedResident {
     ResidentPins pins;
     std::vector<Mistake> mistakes;
 };
-// Candidates for a grid, with what is pinned: shapes of powers of two, and shapes whose boxes divide the grid
-// among nearly all SMs.
+// Candidates for a grid, with what is pinned of their shapes: those of powers of two, and those whose boxes
+// divide the grid among nearly all SMs. All keep cells in registers.
 std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
                                                  const ResidentPins& pins);
 ParsedResident parse_resident(std::string_view text, int rank);
@@ -121,6 +123,7 @@ std::string print(const ResidentSchedule& schedule, int rank);
 // The same schedule for grids whose remainders are those of this one.
 ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent);
 double cells_of(const Extent& extent);
+std::int64_t blocks_of(const ResidentSchedule& schedule, const Extent& extent);
 
 struct ResidentChoice {
     std::optional<ResidentSchedule> schedule;  // none: the grid cannot stay on the chip

@@ -12,10 +12,15 @@ namespace halo::schedule::resident_model {
 inline constexpr double kPlaceRegisters = 62;
 // For each word of a level of the thread's own cells.
 inline constexpr double kCellRegisters = 1.25;
-// Besides the words of the cells, where a new level takes the registers of an old one.
-inline constexpr double kTightRegisters = 67;
+// Besides the words of the cells, where a new level takes the registers of an old one: while cells are
+// computed, and while packets are polled.
+inline constexpr double kTightRegisters = 67, kPollRegisters = 30;
 // For each packet that the thread polls.
 inline constexpr double kPacketRegisters = 1.5;
+// Where columns are exchanged, too, and cells take the registers that are left.
+inline constexpr double kColumnRegisters = 40;
+// Words of a packet on its way: half of those of four f32, and of an f64.
+inline constexpr double kPacketWords = 3, kWidePacketWords = 4;
 // For each word of a window past the nearest neighbours.
 inline constexpr double kFarRegisters = 0.25;
 // Cells of a thread along an axis whose window is in registers at a time, at most.

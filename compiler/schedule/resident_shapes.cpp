@@ -17,20 +17,14 @@ struct ShapeLister {
     const Extent& extent;
     const ResidentPins& pins;
     std::vector<ResidentSchedule> list;
-    std::set<std::tuple<Axes, Axes, Keep>> known;
+    std::set<std::tuple<Axes, Axes>> known;
 
     void add(const Axes& threads, const Axes& cells) {
-        for (const Keep keep : {Keep::registers, Keep::in_place, Keep::shared})
-            if (!pins.keep || *pins.keep == keep) add(threads, cells, keep);
-    }
-
-    void add(const Axes& threads, const Axes& cells, Keep keep) {
-        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), keep, {}, {}, 0};
+        ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, {}, {}, 0};
         const int all = schedule.all_threads();
         if (!pins.threads && (all < resident_model::kFewestThreads || all > resident_model::kMostThreads))
             return;
-        if (!pins.keep && keep == Keep::shared && (rank < 3 || schedule.threads[2] > 1)) return;
-        if (!known.emplace(schedule.threads, schedule.cells, keep).second) return;
+        if (!known.emplace(schedule.threads, schedule.cells).second) return;
         list.push_back(fitted(schedule, extent));
     }
 

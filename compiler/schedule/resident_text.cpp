@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "compiler/schedule/resident.h"
 #include "compiler/schedule/resident_model.h"
@@ -54,57 +55,77 @@ public:
 
     // All schedules that can be built, the fastest first.
     std::vector<Found> run() {
-        if (!refused_.empty()) {
-            why_not_ = refused_;
-            return {};
-        }
         const auto formed = form_pipeline(core_, 1);
-        if (const auto* why = std::get_if<std::string>(&formed)) {
-            why_not_ = *why;
-            return {};
+        if (const auto* why = std::get_if<std::string>(&formed)) why_not_ = *why;
+        if (!refused_.empty()) why_not_ = refused_;
+        if (why_not_.empty()) {
+            pipeline_ = &std::get<Pipeline>(formed);
+            why_not_ = resident_refusal(core_, *pipeline_);
         }
-        pipeline_ = &std::get<Pipeline>(formed);
+        is_refused_ = !why_not_.empty();
+        if (is_refused_) return {};
         stages_ = resident_stages(core_, *pipeline_);
         for (const ResidentSchedule& schedule : resident_schedules(core_.rank(), extent_, target_, pins_))
-            try_schedule(schedule);
+            try_shape(schedule);
         std::ranges::stable_sort(found_, {}, &Found::seconds);
         return std::move(found_);
     }
-    const std::string& why_not() const { return why_not_; }
+    std::string why_not() const {
+        const std::string sms = std::to_string(target_.sms);
+        if (is_refused_ || (!why_not_.empty() && (pins_.threads || pins_.cells))) return why_not_;
+        if (!too_small_.empty()) return too_small_;
+        if (pins_.threads && pins_.cells)
+            return "the grid does not fit on the chip: it would take " + std::to_string(fewest_blocks_) +
+                   " blocks, and " + sms + " are there at once";
+        return "the grid does not fit on the chip: no shape of blocks that are there at once, " + sms +
+               ", has room for it";
+    }
 
 private:
-    void try_schedule(const ResidentSchedule& schedule) {
+    // A shape whose cells fit one way is not tried in the ways that take less room and more time.
+    void try_shape(ResidentSchedule schedule) {
+        const std::int64_t blocks = blocks_of(schedule, extent_);
+        if (blocks > target_.sms) {
+            fewest_blocks_ = std::min(fewest_blocks_, blocks);
+            return;
+        }
+        for (const Keep keep : {Keep::registers, Keep::in_place, Keep::shared}) {
+            schedule.keep = pins_.keep.value_or(keep);
+            if (try_schedule(schedule) || pins_.keep) return;
+        }
+    }
+
+    // Whether it can be built.
+    bool try_schedule(const ResidentSchedule& schedule) {
         const auto shaped = resident_shape(core_, *pipeline_, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
             if (why_not_.empty()) why_not_ = *why;
-            return;
+            return false;
         }
         const auto& shape = std::get<ResidentShape>(shaped);
-        if (std::string why = refused_grid(shape, schedule); !why.empty()) {
-            why_not_ = why;
-            return;
+        if (std::string why = refused_grid(shape); !why.empty()) {
+            too_small_ = why;
+            return false;
         }
         const int spilled = spilled_registers(resident_registers(core_, shape, schedule), schedule, target_);
         if (!pins_.cells && !pins_.threads && spilled > resident_model::kMostSpilled) {
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
-            return;
+            return false;
         }
         found_.push_back(
             {schedule, resident_seconds(core_, stages_, shape, schedule) + spill_seconds(spilled, schedule),
-             shape.blocks(schedule, extent_), shape.shared_bytes});
+             blocks_of(schedule, extent_), shape.shared_bytes});
+        return true;
     }
 
-    std::string refused_grid(const ResidentShape& shape, const ResidentSchedule& schedule) const {
+    std::string refused_grid(const ResidentShape& shape) const {
         for (int axis = 0; axis < core_.rank(); ++axis) {
             const auto index = static_cast<std::size_t>(axis);
             if (extent_[index] < shape.least_extent[index])
                 return "a grid of " + std::to_string(extent_[index]) + " cells along " +
                        core_.axes[index].name + " is too small";
         }
-        const std::int64_t blocks = shape.blocks(schedule, extent_);
-        if (blocks <= target_.sms) return "";
-        return "the grid does not fit on the chip: it would take " + std::to_string(blocks) +
-               " blocks, and " + std::to_string(target_.sms) + " are there at once";
+        return "";
     }
 
     const ir::Program core_;
@@ -115,7 +136,9 @@ private:
     const Pipeline* pipeline_ = nullptr;
     std::vector<ResidentStage> stages_;
     std::vector<Found> found_;
-    std::string why_not_;
+    std::string why_not_, too_small_;
+    bool is_refused_ = false;  // the program, whatever the grid
+    std::int64_t fewest_blocks_ = std::numeric_limits<std::int64_t>::max();  // of shapes that have too many
 };
 
 }  // namespace

@@ -161,9 +161,17 @@ TEST_CASE("all steps with the grid on the chip") {
             resident.threads = {32, 2, 4};
             resident.cells = {4, 4, 4};
             resident.is_whole = {true, true, true};
+            schedule::ResidentSchedule shared = resident;
+            shared.threads = {32, 8, 1};
+            shared.cells = {4, 2, 8};
+            shared.keep = schedule::Keep::shared;
+            compare_cuda("heat3d_kept_shared", example, test::chosen(example), shared);
         } else if (example.name == "wave2d") {  // may end anywhere, and two past levels
             resident.threads = {32, 4, 1};
             resident.cells = {4, 2, 1};
+            schedule::ResidentSchedule in_place = resident;
+            in_place.keep = schedule::Keep::in_place;
+            compare_cuda("wave2d_in_place", example, test::chosen(example), in_place);
         } else if (example.name == "cahn_hilliard") {  // periodic, two stages, doubles
             resident.threads = {32, 8, 1};
             resident.cells = {2, 2, 1};

@@ -3,6 +3,8 @@
 // them take NVRTC some two minutes.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -152,4 +154,31 @@ TEST_CASE("temporal kernels for one grid alone spill no registers but those list
 
 TEST_CASE("resident kernels of the examples spill no registers but those listed") {
     check_examples(*schedule::find_grouping("resident"), Grids::any);
+}
+
+// Their cells take nearly all registers, or stay in shared memory.
+TEST_CASE("resident kernels of grids that hardly fit on the chip spill no registers") {
+    const schedule::Target target;
+    std::set<schedule::Keep> kept;
+    for (const auto& [name, sides] : std::map<std::string, std::vector<std::int64_t>>{
+             {"heat3d", {129, 136, 144, 148, 153, 160, 176}},
+             {"star3d1", {104, 112, 120, 128}},  // in f64
+             {"heat3d_capacity", {128}},
+             {"maxwell3d", {80}},
+         }) {
+        const std::vector<test::Example> all = test::examples();
+        const auto example = std::ranges::find(all, name, &test::Example::name);
+        REQUIRE(example != all.end());
+        for (const std::int64_t side : sides) {
+            const schedule::ResidentChoice choice =
+                schedule::choose_resident(example->program, target, {side, side, side}, {});
+            INFO(name << " on " << side << "^3");
+            REQUIRE(choice.schedule);
+            INFO(schedule::print(*choice.schedule, 3));
+            kept.insert(choice.schedule->keep);
+            const rt::KernelUsage usage = compile(*example, *choice.schedule, Grids::any);
+            CHECK(usage.spill_store_bytes + usage.spill_load_bytes == 0);
+        }
+    }
+    CHECK(kept.size() == 3);
 }

@@ -481,6 +481,8 @@ const std::vector<OfflineCase>& cases_on_the_chip() {
          false,
          halo::rt::Extent{64, 8, 16}},                             // ends otherwise
         {kWave, "resident threads=32x4 cells=4x2", {100, 30, 1}},  // two levels at a time, weights
+        {kHeat, "resident threads=32x4x1 cells=2x2x3 keep=shared", {64, 8, 18}},
+        {kStages, "resident threads=16x4 cells=2x2 keep=in_place", {64, 16, 1}},
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}},  // nothing is left for single steps
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}, true},
         {kStages, "resident threads=16x4 cells=2x2", {64, 16, 1}},  // two stages, two exchanges
