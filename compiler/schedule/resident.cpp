@@ -88,8 +88,8 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
 
 }  // namespace
 
-// Whether the next level of a state can take the slot of its oldest: no later stage reads that, its neighbours
-// or, where it is in no registers, any cell.
+// Whether the next level of a state can take the slot of its oldest: no later stage reads that, its
+// neighbours or, where it is in no registers, any cell.
 static bool can_be_in_place(const Pipeline& pipeline, const ResidentBox& box, Keep keep) {
     if (box.role != ir::Role::state || box.slots == 0) return false;
     if (keep == Keep::shared && box.back > 0) return false;
@@ -119,8 +119,9 @@ static std::string share_slots(const Pipeline& pipeline, const ResidentSchedule&
         box.is_kept_shared = is_shared;
         --box.slots;
     }
-    return is_any ? "" : "`keep=" + std::string(keep_word(schedule.keep)) +
-                             "` needs a state whose neighbours are read, but not after its next level is computed";
+    return is_any ? ""
+                  : "`keep=" + std::string(keep_word(schedule.keep)) +
+                        "` needs a state whose neighbours are read, but not after its next level is computed";
 }
 
 // Gives each box its place in shared memory.
@@ -229,9 +230,9 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
         return packets_along(core, box, schedule, true) + packets_along(core, box, schedule, false);
     };
     for (const ResidentBox& box : shape.boxes)
-        polled = std::max(polled, packets_of(box) * (size_of(core[box.field].type) == 8
-                                                         ? resident_model::kWidePacketWords
-                                                         : resident_model::kPacketWords));
+        polled = std::max(
+            polled, packets_of(box) * (size_of(core[box.field].type) == 8 ? resident_model::kWidePacketWords
+                                                                          : resident_model::kPacketWords));
     // Compilers keep all levels apart where there is room, and otherwise have the cells of a new level take
     // the registers of an old one's, a plane behind.
     double apart = 0, tight = 0, plane = 0, windows = 0;
@@ -284,13 +285,16 @@ std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeli
 }
 
 // Instructions of a cell besides its arithmetic.
-static double overhead_of(const ResidentSchedule& schedule, int rank) {
+static double overhead_of(const ResidentSchedule& schedule, int rank, bool is_wide) {
     const auto& of_thread = schedule.cells;
     double overhead = resident_model::kCellInstructions + resident_model::kRowInstructions / of_thread[1];
     if (rank == 3) overhead += resident_model::kPlaneInstructions / of_thread[2];
     if (schedule.keep == Keep::shared) overhead += resident_model::kSharedInstructions;
     if (32 % schedule.threads[0] != 0) overhead += resident_model::kSplitRowInstructions;
-    return overhead * (of_thread[0] == 4   ? resident_model::kVectorsOfFour
+    const bool is_shared = schedule.keep == Keep::shared;
+    if (is_wide && is_shared && of_thread[0] == 4) return overhead * resident_model::kLongVectors;
+    const bool is_whole = of_thread[0] == 4 || (is_wide && is_shared && of_thread[0] == 2);
+    return overhead * (is_whole            ? resident_model::kVectorsOfFour
                        : of_thread[0] == 2 ? resident_model::kVectorsOfTwo
                                            : resident_model::kSingleCells);
 }
@@ -325,13 +329,13 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
     for (int axis = 0; axis < core.rank(); ++axis)
         if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += resident_model::kCutBox;
     for (const ResidentStage& stage : stages) {
-        const double instructions = stage.arithmetic + overhead_of(schedule, core.rank());
+        const double instructions = stage.arithmetic + overhead_of(schedule, core.rank(), stage.is_wide);
         const int barriers = schedule.keep == Keep::shared     ? of_thread[2] + 1
                              : schedule.keep == Keep::in_place ? 2
                                                                : 1;
-        cycles += resident_model::kBarrierCycles * barriers + cut * latency *
-                                                       (stage.is_wide ? resident_model::kWideArithmetic : 1) *
-                                                       cells * instructions / kWarp;
+        cycles += resident_model::kBarrierCycles * barriers +
+                  cut * latency * (stage.is_wide ? resident_model::kWideArithmetic : 1) * cells *
+                      instructions / kWarp;
     }
     for (const ResidentBox& box : shape.boxes)
         if (box.is_exchanged) seconds += exchange_seconds(core, box, schedule);

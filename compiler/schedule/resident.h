@@ -22,7 +22,8 @@ namespace halo::schedule {
 
 // Where the states' cells are from step to step.
 enum class Keep {
-    registers,  // a thread's own; shared memory has those that others read, of each level in a slot of its own
+    registers,  // a thread's own; shared memory has those that others read, of each level in a slot of its
+                // own
     in_place,   // the same, but the next level takes the slot of the oldest, after one more barrier
     shared      // shared memory, where each plane is overwritten after a barrier: it takes few registers
 };
@@ -52,8 +53,8 @@ struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
     int slots = 1;                          // levels in shared memory; 0: none are
-    bool is_in_place = false;     // the next level takes the slot of the oldest
-    bool is_kept_shared = false;  // so, plane by plane, and the present level is in no registers
+    bool is_in_place = false;               // the next level takes the slot of the oldest
+    bool is_kept_shared = false;            // so, plane by plane, and the present level is in no registers
     int back = 0;                           // steps from the present to the oldest of them
     std::array<int, rt::kMaxRank> reach{};  // width of the ghost zone, on both sides of each axis
     bool has_corners = false;               // the ghost zone includes edges and corners of the box

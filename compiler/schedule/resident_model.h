@@ -51,6 +51,8 @@ inline constexpr double kSplitRowInstructions = 0.5;
 inline constexpr double kSharedInstructions = 0.5;
 // Factors on these where a thread's vector has 4, 2 and 1 cells.
 inline constexpr double kVectorsOfFour = 1, kVectorsOfTwo = 1.4, kSingleCells = 2;
+// The same for four f64 in shared memory, whose lanes access the same banks; of two a lane has 16 bytes.
+inline constexpr double kLongVectors = 1.6;
 
 // ---- the exchange between blocks
 

@@ -137,7 +137,7 @@ private:
     std::vector<ResidentStage> stages_;
     std::vector<Found> found_;
     std::string why_not_, too_small_;
-    bool is_refused_ = false;  // the program, whatever the grid
+    bool is_refused_ = false;                                                // the program, whatever the grid
     std::int64_t fewest_blocks_ = std::numeric_limits<std::int64_t>::max();  // of shapes that have too many
 };
 

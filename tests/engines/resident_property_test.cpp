@@ -114,9 +114,10 @@ TEST_CASE("what a resident schedule is refused for") {
     CHECK(why(heat, "resident threads=32x8 cells=1x2 keep=shared", {64, 64, 1}) ==
           "`keep=shared` needs three axes, a block with one thread along the last, and threads of several "
           "planes");
-    CHECK(why("stencil s(x, y) {\n field u: f32 { boundary clamp }\n u[t+1] = u / 2\n}\n",
-              "resident threads=32x8 cells=1x2 keep=in_place", {64, 64, 1}) ==
-          "`keep=in_place` needs a state whose neighbours are read, but not after its next level is computed");
+    CHECK(
+        why("stencil s(x, y) {\n field u: f32 { boundary clamp }\n u[t+1] = u / 2\n}\n",
+            "resident threads=32x8 cells=1x2 keep=in_place", {64, 64, 1}) ==
+        "`keep=in_place` needs a state whose neighbours are read, but not after its next level is computed");
     CHECK(why(heat, "resident", {16384, 16384, 1}).starts_with("the grid does not fit on the chip"));
     CHECK(why(heat, "resident", {3, 64, 1}) == "a grid of 3 cells along x is too small");
     CHECK(why("stencil s(x) {\n field u: f32 { boundary clamp }\n u[t+1] = u[x-1]\n}\n", "resident",

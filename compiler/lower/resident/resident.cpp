@@ -279,11 +279,15 @@ private:
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
         if (Block kept = rows_in_place(view, true); !kept.empty()) {
+            plane.push_back(
+                kernel::Comment{"All threads have read this plane: that of the next level takes its place."});
             plane.push_back(kernel::Barrier{});
             append(plane, over_cells(1, std::move(kept)));
         }
         append(step, over_planes(pipeline_.stages[index].uses, std::move(plane)));
         if (Block kept = rows_in_place(view, false); !kept.empty()) {
+            step.push_back(
+                kernel::Comment{"All threads have read these levels: the next ones take their place."});
             step.push_back(kernel::Barrier{});
             append(step, over_cells(2, over_cells(1, std::move(kept))));
         }
@@ -344,10 +348,10 @@ private:
         for (const ResidentBox& box : shape_.boxes) {
             if (box.role != ir::Role::state) continue;
             for (int back = 0; back <= history(box); ++back)
-                stores.push_back(kernel::Assign{
-                    context_.element({box.field, levels_ - back}, grid_place()),
-                    has_own(box, -back) ? near({box.field, -back}, loop(2), loop(1), loop(0))
-                                        : element_near(box, {}, {loop(0), loop(1), loop(2)})});
+                stores.push_back(kernel::Assign{context_.element({box.field, levels_ - back}, grid_place()),
+                                                has_own(box, -back)
+                                                    ? near({box.field, -back}, loop(2), loop(1), loop(0))
+                                                    : element_near(box, {}, {loop(0), loop(1), loop(2)})});
         }
         append(body(), over_cells(in_grid(std::move(stores))));
     }

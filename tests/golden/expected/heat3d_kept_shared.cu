@@ -332,6 +332,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     send2_f32(u_packets, u_high_message + z * 2 * kThreadsY, u_messages, epoch,
                               (u_side_sends & 1 << 1) != 0, u_next_cells[z][0] + 3, 4);
                 }
+                // All threads have read this plane: that of the next level takes its place.
                 __syncthreads();
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)

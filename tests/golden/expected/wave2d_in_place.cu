@@ -360,6 +360,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             send2_f32(u_packets, u_high_message, u_messages, epoch, (u_side_sends & 1 << 7) != 0,
                       u_next_cells[0] + 3, 4);
         }
+        // All threads have read these levels: the next ones take their place.
         __syncthreads();
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y)
