@@ -109,9 +109,8 @@ static std::string share_slots(const Pipeline& pipeline, const ResidentSchedule&
                                std::vector<ResidentBox>& boxes) {
     if (schedule.keep == Keep::registers) return "";
     const bool is_shared = schedule.keep == Keep::shared;
-    if (is_shared && (pipeline.rank < 3 || schedule.cells[2] == 1 || schedule.threads[2] > 1))
-        return "`keep=shared` needs three axes, a block with one thread along the last, and threads of "
-               "several planes";
+    if (is_shared && (schedule.cells[2] == 1 || schedule.threads[2] > 1))
+        return "`keep=shared` needs a block with one thread along the third axis, which has several planes";
     bool is_any = false;
     for (ResidentBox& box : boxes) {
         if (!can_be_in_place(pipeline, box, schedule.keep)) continue;

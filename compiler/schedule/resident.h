@@ -22,10 +22,9 @@ namespace halo::schedule {
 
 // Where the states' cells are from step to step.
 enum class Keep {
-    registers,  // a thread's own; shared memory has those that others read, of each level in a slot of its
-                // own
+    registers,  // a thread's own; shared memory has those that others read, a slot for each level
     in_place,   // the same, but the next level takes the slot of the oldest, after one more barrier
-    shared      // shared memory, where each plane is overwritten after a barrier: it takes few registers
+    shared      // shared memory alone, where each plane is overwritten after a barrier
 };
 
 std::string_view keep_word(Keep keep);

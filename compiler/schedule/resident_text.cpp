@@ -62,6 +62,8 @@ public:
             pipeline_ = &std::get<Pipeline>(formed);
             why_not_ = resident_refusal(core_, *pipeline_);
         }
+        if (why_not_.empty() && pins_.keep == Keep::shared && core_.rank() < 3)
+            why_not_ = "`keep=shared` needs three axes";
         is_refused_ = !why_not_.empty();
         if (is_refused_) return {};
         stages_ = resident_stages(core_, *pipeline_);

@@ -111,9 +111,13 @@ TEST_CASE("what a resident schedule is refused for") {
     CHECK(why(heat, "resident threads=32x8 cells=1x2 keep=in_place", {64, 64, 1}) ==
           "resident threads=32x8 cells=1x2 keep=in_place");
     CHECK(why(heat, "resident keep=memory", {64, 64, 1}) == "`keep` is `registers`, `in_place` or `shared`");
-    CHECK(why(heat, "resident threads=32x8 cells=1x2 keep=shared", {64, 64, 1}) ==
-          "`keep=shared` needs three axes, a block with one thread along the last, and threads of several "
-          "planes");
+    CHECK(why(heat, "resident keep=shared", {64, 64, 1}) == "`keep=shared` needs three axes");
+    const std::string cube =
+        "stencil heat(x, y, z) {\n field u: f32 { boundary clamp }\n u[t+1] = u[x-1] + u[z+1]\n}\n";
+    CHECK(why(cube, "resident threads=8x8x2 cells=1x1x2 keep=shared", {64, 16, 16}) ==
+          "`keep=shared` needs a block with one thread along the third axis, which has several planes");
+    CHECK(why(cube, "resident threads=8x8x1 cells=4x1x4 keep=shared", {64, 16, 16}) ==
+          "resident threads=8x8x1 cells=4x1x4 keep=shared");
     CHECK(
         why("stencil s(x, y) {\n field u: f32 { boundary clamp }\n u[t+1] = u / 2\n}\n",
             "resident threads=32x8 cells=1x2 keep=in_place", {64, 64, 1}) ==
