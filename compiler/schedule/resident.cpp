@@ -108,15 +108,14 @@ static bool can_be_in_place(const Pipeline& pipeline, const ResidentBox& box, Ke
 static std::string share_slots(const Pipeline& pipeline, const ResidentSchedule& schedule,
                                std::vector<ResidentBox>& boxes) {
     if (schedule.keep == Keep::registers) return "";
-    const bool is_shared = schedule.keep == Keep::shared;
-    if (is_shared && (schedule.cells[2] == 1 || schedule.threads[2] > 1))
+    if (schedule.keep == Keep::shared && (schedule.cells[2] == 1 || schedule.threads[2] > 1))
         return "`keep=shared` needs a block with one thread along the third axis, which has several planes";
     bool is_any = false;
     for (ResidentBox& box : boxes) {
         if (!can_be_in_place(pipeline, box, schedule.keep)) continue;
-        box.is_in_place = is_any = true;
-        box.is_kept_shared = is_shared;
+        box.keep = schedule.keep;
         --box.slots;
+        is_any = true;
     }
     return is_any ? ""
                   : "`keep=" + std::string(keep_word(schedule.keep)) +
@@ -142,13 +141,18 @@ std::int64_t ResidentBox::around() const {
     return count;
 }
 
+std::int64_t ResidentBox::exchanged_past(int axis) const {
+    const auto at = static_cast<std::size_t>(axis);
+    if (!exchanged_along[at]) return 0;
+    return 2 * std::int64_t{reach[at]} * own[(at + 1) % 3] * own[(at + 2) % 3];
+}
+
 std::int64_t ResidentBox::exchanged() const {
-    if (has_corners) return around();
-    std::int64_t count = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        if (exchanged_along[axis])
-            count += 2 * std::int64_t{reach[axis]} * own[(axis + 1) % 3] * own[(axis + 2) % 3];
-    return count;
+    return has_corners ? around() : exchanged_past(0) + exchanged_past(1) + exchanged_past(2);
+}
+
+int message_cells(int of_thread) {
+    return of_thread % 4 == 0 ? 4 : of_thread % 2 == 0 ? 2 : 1;
 }
 
 const ResidentBox& ResidentShape::box(ir::FieldId field) const {
@@ -211,10 +215,8 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 // Packets that a thread polls, at most: those of columns past the faces of the first axis, or of rows.
 static int packets_along(const ir::Program& core, const ResidentBox& box, const ResidentSchedule& schedule,
                          bool of_columns) {
-    const std::int64_t columns =
-        box.exchanged_along[0] ? 2 * std::int64_t{box.reach[0]} * box.own[1] * box.own[2] : 0;
-    const int along = schedule.cells[of_columns ? 1 : 0];
-    const int cells = along % 4 == 0 ? 4 : along % 2 == 0 ? 2 : 1;  // of a message
+    const std::int64_t columns = box.exchanged_past(0);
+    const int cells = message_cells(schedule.cells[of_columns ? 1 : 0]);
     const std::int64_t messages = (of_columns ? columns : box.exchanged() - columns) / cells;
     const int passes = static_cast<int>((messages + schedule.all_threads() - 1) / schedule.all_threads());
     return passes * (size_of(core[box.field].type) == 8 ? cells : (cells + 1) / 2);
@@ -224,27 +226,19 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
     const auto& cells = schedule.cells;
     double registers = resident_model::kPlaceRegisters;
-    double polled = 0;  // words of all packets that a thread polls, which are loaded at once
-    const auto packets_of = [&](const ResidentBox& box) {
-        return packets_along(core, box, schedule, true) + packets_along(core, box, schedule, false);
-    };
-    for (const ResidentBox& box : shape.boxes)
-        polled = std::max(
-            polled, packets_of(box) * (size_of(core[box.field].type) == 8 ? resident_model::kWidePacketWords
-                                                                          : resident_model::kPacketWords));
+    double polled = 0;  // words of all packets of a field that a thread polls, which are loaded at once
     // Compilers keep all levels apart where there is room, and otherwise have the cells of a new level take
-    // the registers of an old one's, a plane behind.
-    double apart = 0, tight = 0, plane = 0, windows = 0;
+    // the registers of an old one's, a plane behind. The other words of planes are those beside them.
+    double apart = 0, tight = 0, planes = 0;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
         const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
-        const int least = std::max(1, levels - 1) - (box.is_kept_shared ? 1 : 0);
+        const int least = std::max(1, levels - 1) - (box.keep == Keep::shared ? 1 : 0);
         const double of_plane = words * cells[0] * cells[1];
         apart += resident_model::kCellRegisters * levels * of_plane * cells[2];
         tight += least * of_plane * cells[2];
         if (box.exchanged_along[0]) tight += resident_model::kColumnRegisters;
-        if (!box.is_kept_shared) plane += of_plane;
-        if (box.is_kept_shared) windows += of_plane * (2 * box.reach[2] + 2);
+        planes += of_plane * (box.keep == Keep::shared ? 2 * box.reach[2] + 2 : 1);
         double window = words, nearest = words;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const int most = std::min(cells[axis], resident_model::kMostOfWindow);
@@ -252,12 +246,16 @@ int resident_registers(const ir::Program& core, const ResidentShape& shape,
             nearest *= most + 2 * std::min(box.reach[axis], 1);
         }
         registers += resident_model::kFarRegisters * (window - nearest);
-        registers += resident_model::kPacketRegisters * packets_of(box);
+        const int packets =
+            packets_along(core, box, schedule, true) + packets_along(core, box, schedule, false);
+        registers += resident_model::kPacketRegisters * packets;
+        polled = std::max(
+            polled, packets * (words == 2 ? resident_model::kWidePacketWords : resident_model::kPacketWords));
     }
     if (schedule.keep == Keep::shared)
-        registers += tight + std::max(windows + plane, polled);
+        registers += tight + std::max(planes, polled);
     else
-        registers += std::min(apart, tight + std::max(plane + resident_model::kTightRegisters,
+        registers += std::min(apart, tight + std::max(planes + resident_model::kTightRegisters,
                                                       polled + resident_model::kPollRegisters));
     return static_cast<int>(registers);
 }
@@ -290,10 +288,9 @@ static double overhead_of(const ResidentSchedule& schedule, int rank, bool is_wi
     if (rank == 3) overhead += resident_model::kPlaneInstructions / of_thread[2];
     if (schedule.keep == Keep::shared) overhead += resident_model::kSharedInstructions;
     if (32 % schedule.threads[0] != 0) overhead += resident_model::kSplitRowInstructions;
-    const bool is_shared = schedule.keep == Keep::shared;
-    if (is_wide && is_shared && of_thread[0] == 4) return overhead * resident_model::kLongVectors;
-    const bool is_whole = of_thread[0] == 4 || (is_wide && is_shared && of_thread[0] == 2);
-    return overhead * (is_whole            ? resident_model::kVectorsOfFour
+    if (schedule.keep == Keep::shared && is_wide && of_thread[0] > 1)
+        return overhead * (of_thread[0] == 4 ? resident_model::kLongVectors : resident_model::kVectorsOfFour);
+    return overhead * (of_thread[0] == 4   ? resident_model::kVectorsOfFour
                        : of_thread[0] == 2 ? resident_model::kVectorsOfTwo
                                            : resident_model::kSingleCells);
 }
@@ -306,14 +303,10 @@ static double exchange_seconds(const ir::Program& core, const ResidentBox& box,
                                  : schedule.cells[0] == 4 && !box.has_corners
                                      ? resident_model::kVectorPacketBytes
                                      : resident_model::kPairPacketBytes;
-    const auto ghosts = [&](int axis) {
-        const auto at = static_cast<std::size_t>(axis);
-        if (!box.exchanged_along[at]) return 0.0;
-        return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
-    };
-    return resident_model::kPacketSeconds +
-           (ghosts(1) + ghosts(2)) * bytes_of_cell / resident_model::kSentBytes +
-           ghosts(0) * words * resident_model::kSideCellSeconds;
+    const auto rows = static_cast<double>(box.exchanged_past(1) + box.exchanged_past(2));
+    const auto columns = static_cast<double>(box.exchanged_past(0));
+    return resident_model::kPacketSeconds + rows * bytes_of_cell / resident_model::kSentBytes +
+           columns * words * resident_model::kSideCellSeconds;
 }
 
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
@@ -327,11 +320,11 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
     double cut = 1, cycles = 0, seconds = 0;
     for (int axis = 0; axis < core.rank(); ++axis)
         if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += resident_model::kCutBox;
+    const int barriers = schedule.keep == Keep::shared     ? of_thread[2] + 1
+                         : schedule.keep == Keep::in_place ? 2
+                                                           : 1;
     for (const ResidentStage& stage : stages) {
         const double instructions = stage.arithmetic + overhead_of(schedule, core.rank(), stage.is_wide);
-        const int barriers = schedule.keep == Keep::shared     ? of_thread[2] + 1
-                             : schedule.keep == Keep::in_place ? 2
-                                                               : 1;
         cycles += resident_model::kBarrierCycles * barriers +
                   cut * latency * (stage.is_wide ? resident_model::kWideArithmetic : 1) * cells *
                       instructions / kWarp;

@@ -52,23 +52,26 @@ struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
     int slots = 1;                          // levels in shared memory; 0: none are
-    bool is_in_place = false;               // the next level takes the slot of the oldest
-    bool is_kept_shared = false;            // so, plane by plane, and the present level is in no registers
+    Keep keep = Keep::registers;            // the schedule's, where the program lets it
     int back = 0;                           // steps from the present to the oldest of them
     std::array<int, rt::kMaxRank> reach{};  // width of the ghost zone, on both sides of each axis
     bool has_corners = false;               // the ghost zone includes edges and corners of the box
     // Blocks exchange the field's outer cells whenever it is written: at the faces of which axes, and of any.
     std::array<bool, 3> exchanged_along{};
     bool is_exchanged = false;
-    rt::Lengths padded{};            // cells of a slot along each axis, with the ghost zone
-    std::int64_t cells = 0;          // of a slot
-    std::int64_t offset = 0;         // bytes, in the block's shared memory
-    std::int64_t around() const;     // cells of the ghost zone
-    std::int64_t exchanged() const;  // of those, at most so many come from other blocks
+    rt::Lengths padded{};                         // cells of a slot along each axis, with the ghost zone
+    std::int64_t cells = 0;                       // of a slot
+    std::int64_t offset = 0;                      // bytes, in the block's shared memory
+    std::int64_t around() const;                  // cells of the ghost zone
+    std::int64_t exchanged_past(int axis) const;  // past both faces of an axis, but for corners
+    std::int64_t exchanged() const;               // of those, at most so many come from other blocks
     rt::Lengths own{};
     int left = 0;  // cells before a row's first own one, rounded up to whole vectors
     bool is_read_around() const { return reach != decltype(reach){}; }
 };
+
+// Cells of a message, of so many that a thread has side by side.
+int message_cells(int of_thread);
 
 struct ResidentShape {
     std::vector<ResidentBox> boxes;

@@ -55,17 +55,17 @@ public:
 
     // All schedules that can be built, the fastest first.
     std::vector<Found> run() {
+        if (!refused_.empty()) return {};
         const auto formed = form_pipeline(core_, 1);
-        if (const auto* why = std::get_if<std::string>(&formed)) why_not_ = *why;
-        if (!refused_.empty()) why_not_ = refused_;
-        if (why_not_.empty()) {
-            pipeline_ = &std::get<Pipeline>(formed);
-            why_not_ = resident_refusal(core_, *pipeline_);
+        if (const auto* why = std::get_if<std::string>(&formed)) {
+            refused_ = *why;
+            return {};
         }
-        if (why_not_.empty() && pins_.keep == Keep::shared && core_.rank() < 3)
-            why_not_ = "`keep=shared` needs three axes";
-        is_refused_ = !why_not_.empty();
-        if (is_refused_) return {};
+        pipeline_ = &std::get<Pipeline>(formed);
+        refused_ = resident_refusal(core_, *pipeline_);
+        if (refused_.empty() && pins_.keep == Keep::shared && core_.rank() < 3)
+            refused_ = "`keep=shared` needs three axes";
+        if (!refused_.empty()) return {};
         stages_ = resident_stages(core_, *pipeline_);
         for (const ResidentSchedule& schedule : resident_schedules(core_.rank(), extent_, target_, pins_))
             try_shape(schedule);
@@ -74,7 +74,8 @@ public:
     }
     std::string why_not() const {
         const std::string sms = std::to_string(target_.sms);
-        if (is_refused_ || (!why_not_.empty() && (pins_.threads || pins_.cells))) return why_not_;
+        if (!refused_.empty()) return refused_;
+        if (!why_not_.empty() && (pins_.threads || pins_.cells)) return why_not_;
         if (!too_small_.empty()) return too_small_;
         if (pins_.threads && pins_.cells)
             return "the grid does not fit on the chip: it would take " + std::to_string(fewest_blocks_) +
@@ -131,7 +132,7 @@ private:
     }
 
     const ir::Program core_;
-    const std::string refused_;
+    std::string refused_;  // why, whatever the grid and the shape
     const Target& target_;
     const Extent& extent_;
     const ResidentPins& pins_;
@@ -139,7 +140,6 @@ private:
     std::vector<ResidentStage> stages_;
     std::vector<Found> found_;
     std::string why_not_, too_small_;
-    bool is_refused_ = false;                                                // the program, whatever the grid
     std::int64_t fewest_blocks_ = std::numeric_limits<std::int64_t>::max();  // of shapes that have too many
 };
 

@@ -50,7 +50,7 @@ std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& sha
         return counts;
     }
     // A single wave may leave a few SMs idle: all tiles have equal parts then.
-    if (tiles < at_once) counts.push_back(static_cast<int>(at_once / tiles * tiles));
+    if (tiles < at_once && at_once % tiles != 0) counts.push_back(static_cast<int>(at_once / tiles * tiles));
     for (int parts = 1; parts <= temporal_model::kMostParts; ++parts)
         if (tiles * parts > at_once && tiles * parts < temporal_model::kMostBlocksOfWave * at_once)
             counts.push_back(static_cast<int>(tiles * parts));

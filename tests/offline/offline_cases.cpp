@@ -475,11 +475,8 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
 const std::vector<OfflineCase>& cases_on_the_chip() {
     static const std::vector<OfflineCase> cases{
         {kHeat, "resident threads=32x2x4 cells=2x2x2", {64, 8, 16}},  // the last step has a maximum
-        {kHeat,
-         "resident threads=32x2x4 cells=2x2x2",
-         {66, 8, 16},
-         false,
-         halo::rt::Extent{64, 8, 16}},                             // ends otherwise
+        // Ends otherwise.
+        {kHeat, "resident threads=32x2x4 cells=2x2x2", {66, 8, 16}, false, halo::rt::Extent{64, 8, 16}},
         {kWave, "resident threads=32x4 cells=4x2", {100, 30, 1}},  // two levels at a time, weights
         {kHeat, "resident threads=32x4x1 cells=2x2x3 keep=shared", {64, 8, 18}},
         {kStages, "resident threads=16x4 cells=2x2 keep=in_place", {64, 16, 1}},

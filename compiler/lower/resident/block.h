@@ -221,7 +221,7 @@ protected:
     void declare_windows_of_step(Block& step);
     // Whether a thread has its own cells of a level in registers before a stage reads them.
     bool has_own(const ResidentBox& box, int time) const {
-        return box.role != ir::Role::input && !(box.is_kept_shared && time == 0);
+        return box.role != ir::Role::input && !(box.keep == schedule::Keep::shared && time == 0);
     }
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;

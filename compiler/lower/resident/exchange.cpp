@@ -17,7 +17,7 @@ ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& bo
     MessageLayout layout;
     layout.of_sides = of_sides;
     const int along = of_sides ? 1 : 0;
-    layout.cells = cells(along) % 4 == 0 ? 4 : cells(along) % 2 == 0 ? 2 : 1;
+    layout.cells = schedule::message_cells(cells(along));
     layout.sent = is_wide ? 1 : layout.cells;
     if (!is_wide && layout.cells == 4 && sends_pairs()) layout.sent = 2;
     layout.large_packets = layout.sent == 4 ? 1 : layout.cells / layout.sent;

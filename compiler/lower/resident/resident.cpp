@@ -39,6 +39,8 @@ public:
     }
 
 private:
+    using Keep = schedule::Keep;
+
     // ---- indices and boxes
     // -----------------------------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ private:
     // Whether a thread can load its rows of a state as vectors. Stores after the last step stay scalar: as
     // vectors they add 4 % to the instructions of the loop over steps (heat3d, nvcc 13).
     bool has_whole_vectors(const ResidentBox& box) const {
-        return box.role == ir::Role::state && !box.is_kept_shared && is_whole(0) && cells(0) > 1 &&
+        return box.role == ir::Role::state && has_own(box, 0) && is_whole(0) && cells(0) > 1 &&
                context_.program()[box.field].type ==
                    (type_of(box.field) == Type::f64 ? ir::Scalar::f64 : ir::Scalar::f32);
     }
@@ -270,7 +272,7 @@ private:
         append(row, over_cells(0, without_twin(std::move(cell))));
         for (const Write& write : view.writes) {
             const ResidentBox& box = shape_.box(write.level.field);
-            if (!box.is_in_place) keep_row(box, row);
+            if (box.keep == Keep::registers) keep_row(box, row);
             if (box.is_exchanged) send_row(box, row);
         }
         if (cells(0) * cells(1) * cells(2) == 1) row = {kernel::Scope{std::move(row)}};
@@ -278,14 +280,14 @@ private:
         append(plane, over_cells(1, std::move(row)));
         for (const Write& write : view.writes)
             if (shape_.box(write.level.field).is_exchanged) send_sides(shape_.box(write.level.field), plane);
-        if (Block kept = rows_in_place(view, true); !kept.empty()) {
+        if (Block kept = rows_in_place(view, Keep::shared); !kept.empty()) {
             plane.push_back(
                 kernel::Comment{"All threads have read this plane: that of the next level takes its place."});
             plane.push_back(kernel::Barrier{});
             append(plane, over_cells(1, std::move(kept)));
         }
         append(step, over_planes(pipeline_.stages[index].uses, std::move(plane)));
-        if (Block kept = rows_in_place(view, false); !kept.empty()) {
+        if (Block kept = rows_in_place(view, Keep::in_place); !kept.empty()) {
             step.push_back(
                 kernel::Comment{"All threads have read these levels: the next ones take their place."});
             step.push_back(kernel::Barrier{});
@@ -309,13 +311,12 @@ private:
         return outer;
     }
 
-    // Stores rows in the place of cells that other threads of the block read in this stage: those of boxes
-    // that are written plane by plane, or of the others.
-    Block rows_in_place(const StageView& view, bool by_planes) {
+    // Stores the rows of boxes that are kept so in the place of cells that other threads of the block read.
+    Block rows_in_place(const StageView& view, Keep keep) {
         Block row;
         for (const Write& write : view.writes) {
             const ResidentBox& box = shape_.box(write.level.field);
-            if (box.is_in_place && box.is_kept_shared == by_planes) keep_row(box, row);
+            if (box.keep == keep) keep_row(box, row);
         }
         return row;
     }
@@ -335,7 +336,7 @@ private:
         }
         // Past the end of the grid the box holds ghost cells, which this row must not overwrite.
         Expr is_kept = is_thread_in_row() && is_row_in_grid();
-        if (!needs_inner_rows(box) && !box.is_kept_shared) is_kept = is_outer_row(box) && is_kept;
+        if (!needs_inner_rows(box) && box.keep != Keep::shared) is_kept = is_outer_row(box) && is_kept;
         append(row, if_so(is_kept, std::move(all)));
     }
 
